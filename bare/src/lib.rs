@@ -1,0 +1,1 @@
+//! Tests of the crate without any of its features.

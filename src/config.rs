@@ -1,0 +1,183 @@
+//! The configuration, parsed once: whatever gets past this file can't fail later.
+
+use std::fmt;
+
+use http::Uri;
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Result};
+
+/// The variable that holds the API key (documented).
+pub(crate) const API_KEY_VARIABLE: &str = "SHADWAY_API_KEY";
+/// The variable that holds the base URL (assumed).
+pub(crate) const BASE_URL_VARIABLE: &str = "SHADWAY_BASE_URL";
+/// Where the service is (assumed).
+pub(crate) const DEFAULT_BASE_URL: &str = "https://api.shadway.com";
+
+/// What resources a key makes (documented: the key decides, there is no other setting).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// `sk_test_…`: test-mode resources only.
+    Test,
+    /// `sk_live_…`: live resources.
+    Live,
+    /// A key with neither prefix.
+    Unknown,
+}
+
+/// A key that never prints, wiped when dropped.
+#[derive(Clone)]
+pub(crate) struct ApiKey(Zeroizing<String>);
+
+impl ApiKey {
+    pub(crate) fn parse(key: impl Into<String>) -> Result<Self> {
+        let key = Zeroizing::new(key.into());
+        if key.is_empty() {
+            return Err(Error::config(format!("the API key is empty; set {API_KEY_VARIABLE}")));
+        }
+        if key.contains(['\n', '\r']) {
+            return Err(Error::config(format!(
+                "the API key contains a line break; look for one at the end of {API_KEY_VARIABLE}"
+            )));
+        }
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Error::config("the API key contains a blank or a character that is not ASCII"));
+        }
+        Ok(Self(key))
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        if self.0.starts_with("sk_test_") {
+            Mode::Test
+        } else if self.0.starts_with("sk_live_") {
+            Mode::Live
+        } else {
+            Mode::Unknown
+        }
+    }
+
+    /// The header that proves who calls (assumed: a bearer token), marked sensitive.
+    pub(crate) fn header(&self) -> Result<(HeaderName, HeaderValue)> {
+        let text = Zeroizing::new(format!("Bearer {}", self.0.as_str()));
+        let mut value = HeaderValue::from_str(&text)
+            .map_err(|_| Error::config("the API key can't be sent in a header"))?;
+        value.set_sensitive(true);
+        Ok((AUTHORIZATION, value))
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// Where requests go: a scheme, a host, and a path they begin with.
+#[derive(Debug, Clone)]
+pub(crate) struct BaseUrl {
+    /// Without a slash at the end.
+    text: String,
+    loopback: bool,
+    https: bool,
+}
+
+impl BaseUrl {
+    pub(crate) fn parse(text: &str, allow_insecure_http: bool) -> Result<Self> {
+        // The text is not repeated: a URL can hold a password.
+        let refuse = |why: &str| Error::config(format!("the base URL {why}"));
+        if text.contains(['#', '?']) {
+            return Err(refuse("has a query or a fragment"));
+        }
+        let uri: Uri = text.parse().map_err(|_| refuse("is not a URL"))?;
+        let https = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            Some(_) => return Err(refuse("is neither https nor http")),
+            None => return Err(refuse("has no scheme; it should begin with https://")),
+        };
+        let Some(host) = uri.host().filter(|host| !host.is_empty()) else {
+            return Err(refuse("has no host"));
+        };
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(refuse("has a user or a password in it"));
+        }
+        if uri.path().split('/').any(is_dot_segment) {
+            return Err(refuse("has a `.` or `..` in its path"));
+        }
+        let loopback = is_loopback(host);
+        if !https && !loopback && !allow_insecure_http {
+            return Err(refuse(&format!(
+                "is http, and {host} is not this machine; use https, or allow_insecure_http() if you must"
+            )));
+        }
+        Ok(Self { text: text.trim_end_matches('/').to_owned(), loopback, https })
+    }
+
+    /// The URL of a path that begins with a slash.
+    pub(crate) fn join(&self, path_and_query: &str) -> String {
+        format!("{}{path_and_query}", self.text)
+    }
+
+    #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the adapter asks"))]
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.loopback
+    }
+
+    #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the adapter asks"))]
+    pub(crate) fn is_https(&self) -> bool {
+        self.https
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether URL parsers take the segment for "here" or "up one": they do so for the percent-encoded
+/// spellings too, and the call would land on another endpoint.
+pub(crate) fn is_dot_segment(segment: &str) -> bool {
+    matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
+}
+
+/// Headers that the client alone sets.
+const OWN_HEADERS: [&str; 11] = [
+    "accept",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "idempotency-key",
+    "last-event-id",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// A header the caller adds.
+pub(crate) fn parse_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let name: HeaderName = name.parse().map_err(|_| format!("{name:?} is not a header name"))?;
+    if OWN_HEADERS.contains(&name.as_str()) {
+        return Err(format!("the header {name} is the client's own"));
+    }
+    // The value is not repeated: it may be a secret.
+    let value = value.parse().map_err(|_| format!("the value of the header {name} can't be sent"))?;
+    Ok((name, value))
+}
+
+/// The user agent (assumed), with an application's name behind it.
+pub(crate) fn user_agent(app_name: Option<&str>) -> Result<HeaderValue> {
+    let own = concat!("shadway-rust/", env!("CARGO_PKG_VERSION"));
+    let text = match app_name {
+        None => own.to_owned(),
+        Some(name) if !name.is_empty() && name.bytes().all(|byte| matches!(byte, b' '..=b'~')) => {
+            format!("{own} {name}")
+        }
+        Some(_) => return Err(Error::config("the application name is empty or not plain ASCII")),
+    };
+    text.parse().map_err(|_| Error::config("the application name can't be sent in a header"))
+}

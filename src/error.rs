@@ -1,0 +1,329 @@
+//! Everything that can go wrong, as one word-sized type.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use http::StatusCode;
+
+use crate::model::agents::AgentCapabilityStatus;
+use crate::model::errors::{ApiError, ErrorCode};
+use crate::model::mandates::Mandate;
+
+/// What a call gives.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// Everything that can go wrong: the sort is [`Error::kind`], the rest by question.
+///
+/// Printing it gives one line with the status, the code, the message and the request id, and never a key,
+/// a header, a query or a secret. [`std::error::Error::source`] gives what lies beneath.
+///
+/// ```
+/// # async fn doc(client: shadway::Client) {
+/// match client.mandates().get("mnd_1").await {
+///     Ok(mandate) => println!("{}", mandate.status),
+///     Err(error) if error.is_not_found() => println!("no such mandate"),
+///     Err(error) if error.is_retryable() => println!("try again after {:?}", error.retry_after()),
+///     Err(error) => println!("{error}"),
+/// }
+/// # }
+/// ```
+pub struct Error(Box<Inner>);
+
+/// The sort of an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The client can't be built from this configuration. Nothing was sent.
+    Config,
+    /// An argument was refused before anything was sent.
+    InvalidInput,
+    /// The service refused the request's content (400, 422).
+    InvalidRequest,
+    /// The key is missing, wrong or revoked (401).
+    Authentication,
+    /// The key may not do this (403).
+    Permission,
+    /// There is no such thing (404).
+    NotFound,
+    /// The request contradicts the present state (409): see [`Error::code`].
+    Conflict,
+    /// Too many requests (429), also after the retries.
+    RateLimit,
+    /// The service is in trouble (5xx), also after the retries.
+    Server,
+    /// Any other status the contract doesn't name.
+    UnexpectedStatus,
+    /// A redirect, which is never followed.
+    Redirect,
+    /// The connection could not be made, or broke.
+    Connection,
+    /// An attempt or the whole call took too long, or the service said so (408).
+    Timeout,
+    /// A wait for a mandate ran out; the mandate goes on.
+    WaitTimeout,
+    /// The answer is not what the contract says.
+    Decode,
+    /// The answer is larger than `max_response_bytes`.
+    ResponseTooLarge,
+    /// A list gave a cursor a second time.
+    Pagination,
+    /// A capability of an agent that was waited for won't be ready by itself.
+    NotReady,
+}
+
+struct Inner {
+    cause: Cause,
+    call: CallFacts,
+}
+
+/// What is known of the call an error belongs to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallFacts {
+    pub(crate) status: Option<StatusCode>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) attempts: u32,
+    pub(crate) idempotency_key: Option<String>,
+    /// A change was sent, and no answer says what became of it.
+    pub(crate) ambiguous: bool,
+    /// The whole-call timeout, when it is what ended the call.
+    pub(crate) out_of_time: Option<Duration>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Cause {
+    #[error("configuration: {0}")]
+    Config(String),
+    #[error("not sent: {0}")]
+    InvalidInput(String),
+    #[error("{}", api_line(.0))]
+    Api(Box<ApiError>),
+    #[error("the service redirected to {0}; redirects are not followed")]
+    Redirect(String),
+    #[error("the connection could not be made")]
+    Connect(#[source] BoxError),
+    #[error("the connection failed before the whole answer came")]
+    Connection(#[source] BoxError),
+    #[error("no answer within {0:?}")]
+    AttemptTimeout(Duration),
+    #[error("the call's time was over")]
+    CallTimeout,
+    #[error("what was waited for did not come within {0:?}; the work goes on")]
+    WaitTimeout(Duration, Option<Box<Mandate>>),
+    #[error("the answer does not fit: {0}")]
+    Decode(String, #[source] Option<BoxError>),
+    #[error("the answer is larger than {0} bytes")]
+    ResponseTooLarge(usize),
+    #[error("{0}")]
+    NotReady(String),
+    #[error("the list gave the same cursor twice")]
+    RepeatedCursor,
+}
+
+fn api_line(error: &ApiError) -> String {
+    let code = error.code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
+    let param = error.param.as_ref().map(|param| format!(" (param {param})")).unwrap_or_default();
+    let message = if error.message.is_empty() { "no message" } else { &error.message };
+    format!("{code}{message}{param}")
+}
+
+impl Error {
+    /// The sort of error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match &self.0.cause {
+            Cause::Config(_) => ErrorKind::Config,
+            Cause::InvalidInput(_) => ErrorKind::InvalidInput,
+            Cause::Api(_) => self.0.call.status.map_or(ErrorKind::UnexpectedStatus, kind_of_status),
+            Cause::Redirect(_) => ErrorKind::Redirect,
+            Cause::Connect(_) | Cause::Connection(_) => ErrorKind::Connection,
+            Cause::AttemptTimeout(_) | Cause::CallTimeout => ErrorKind::Timeout,
+            Cause::WaitTimeout(..) => ErrorKind::WaitTimeout,
+            Cause::Decode(..) => ErrorKind::Decode,
+            Cause::ResponseTooLarge(_) => ErrorKind::ResponseTooLarge,
+            Cause::NotReady(_) => ErrorKind::NotReady,
+            Cause::RepeatedCursor => ErrorKind::Pagination,
+        }
+    }
+
+    /// Whether time ran out: of a wait, of an attempt, or of the whole call.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Timeout | ErrorKind::WaitTimeout)
+            || self.0.call.out_of_time.is_some()
+    }
+
+    /// Whether a wait ran out. The mandate goes on; [`Error::last_mandate`] is what was last seen of it.
+    #[must_use]
+    pub fn is_wait_timeout(&self) -> bool {
+        self.kind() == ErrorKind::WaitTimeout
+    }
+
+    /// Whether the request contradicts the present state (409).
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        self.kind() == ErrorKind::Conflict
+    }
+
+    /// Whether there is no such thing (404).
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.kind() == ErrorKind::NotFound
+    }
+
+    /// Whether the same call may well succeed later. With [`Error::idempotency_key`] set on it, repeating a
+    /// change is safe.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        let trouble = self.status().is_none_or(is_retried_status);
+        match self.kind() {
+            ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::WaitTimeout | ErrorKind::RateLimit => {
+                true
+            }
+            ErrorKind::Server => trouble,
+            ErrorKind::Conflict => self.code() == Some(&ErrorCode::IdempotencyInProgress),
+            _ => false,
+        }
+    }
+
+    /// Whether the service may have acted although the call failed: a change was sent, and no answer says
+    /// what became of it.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        self.0.call.ambiguous
+    }
+
+    /// The HTTP status, if an answer came.
+    #[must_use]
+    pub fn status(&self) -> Option<StatusCode> {
+        self.0.call.status
+    }
+
+    /// The service's code for the refusal.
+    #[must_use]
+    pub fn code(&self) -> Option<&ErrorCode> {
+        self.api().and_then(|api| api.code.as_ref())
+    }
+
+    /// The id under which the service knows the request; name it when you ask for help.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.call.request_id.as_deref()
+    }
+
+    /// How long the service asked to wait before the next try.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.call.retry_after
+    }
+
+    /// How many requests were sent.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.0.call.attempts
+    }
+
+    /// The idempotency key of the call that failed. Set it on the next call to repeat the same change.
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.0.call.idempotency_key.as_deref()
+    }
+
+    /// What was last seen of the mandate, after a wait that ran out.
+    #[must_use]
+    pub fn last_mandate(&self) -> Option<&Mandate> {
+        match &self.0.cause {
+            Cause::WaitTimeout(_, mandate) => mandate.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// What the service said of the request it refused.
+    #[must_use]
+    pub fn api(&self) -> Option<&ApiError> {
+        match &self.0.cause {
+            Cause::Api(api) => Some(api),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn new(cause: Cause, call: CallFacts) -> Self {
+        Self(Box::new(Inner { cause, call }))
+    }
+
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new(Cause::Config(message.into()), CallFacts::default())
+    }
+
+    pub(crate) fn invalid_input(message: impl Into<String>) -> Self {
+        Self::new(Cause::InvalidInput(message.into()), CallFacts::default())
+    }
+
+    pub(crate) fn not_ready(name: &str, readiness: &AgentCapabilityStatus) -> Self {
+        let detail = readiness.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        let message = format!("the capability {name} is {}{detail}", readiness.status);
+        Self::new(Cause::NotReady(message), CallFacts::default())
+    }
+
+    pub(crate) fn wait_timeout(limit: Duration, last: Option<Mandate>) -> Self {
+        Self::new(Cause::WaitTimeout(limit, last.map(Box::new)), CallFacts::default())
+    }
+}
+
+fn kind_of_status(status: StatusCode) -> ErrorKind {
+    match status.as_u16() {
+        400 | 422 => ErrorKind::InvalidRequest,
+        401 => ErrorKind::Authentication,
+        403 => ErrorKind::Permission,
+        404 => ErrorKind::NotFound,
+        408 => ErrorKind::Timeout,
+        409 => ErrorKind::Conflict,
+        429 => ErrorKind::RateLimit,
+        500..=599 => ErrorKind::Server,
+        _ => ErrorKind::UnexpectedStatus,
+    }
+}
+
+/// The statuses that are tried again (assumed).
+pub(crate) fn is_retried_status(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504)
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let call = &self.0.call;
+        if let Some(status) = call.status {
+            write!(f, "{} ", status.as_u16())?;
+        }
+        write!(f, "{}", self.0.cause)?;
+        if let Some(limit) = call.out_of_time {
+            write!(f, "; the whole call's timeout of {limit:?} leaves no time for another attempt")?;
+        }
+        if let Some(id) = &call.request_id {
+            write!(f, " [request {id}]")?;
+        }
+        if call.attempts > 1 {
+            write!(f, " [{} attempts]", call.attempts)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind())
+            .field("cause", &self.0.cause)
+            .field("call", &self.0.call)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.cause.source()
+    }
+}

@@ -1,0 +1,109 @@
+//! The client SDK for [Shadway](https://shadway.com), which runs agent work that lasts longer than a request.
+//!
+//! An **agent** is a model, instructions and capabilities. A **mandate** is one job for an agent, inside
+//! hard limits that the service enforces on every action. It waits for replies and for people, survives
+//! restarts, and leaves a record. Your program delegates, watches and waits; it doesn't drive the work.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> shadway::Result<()> {
+//! use shadway::Client;
+//! use shadway::agents::AgentCreateParams;
+//! use shadway::mandates::{Authority, MandateCreateParams};
+//! use shadway::types::Money;
+//! use std::time::Duration;
+//!
+//! # let server = shadway::local::LocalServer::start().await?;
+//! # fn from_env(server: &shadway::local::LocalServer) -> shadway::Result<Client> { server.client() }
+//! # let client = from_env(&server)?;
+//! # let _ = stringify!(
+//! let client = Client::from_env()?; // SHADWAY_API_KEY, SHADWAY_BASE_URL
+//! # );
+//! let agent = client
+//!     .agents()
+//!     .create(AgentCreateParams::new("Assistant", "your-provider/your-model").capabilities(["email.send"]))
+//!     .await?;
+//!
+//! let mandate = client
+//!     .mandates()
+//!     .create(
+//!         MandateCreateParams::new(&agent.id, "Email sales@atlas.example and ask for a quote.")
+//!             .authority(Authority::new().maximum_actions(5).spend_maximum(Money::usd(799_999))),
+//!     )
+//!     .await?;
+//!
+//! let work = client.mandate(&mandate.id); // a handle: sends nothing, starts nothing
+//! let done = work.wait().timeout(Duration::from_secs(15 * 60)).await?;
+//! println!("{}: {}", done.status, done.current_state.summary);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What to know
+//!
+//! - **A call is a value.** A method such as [`Agents::create`](agents::Agents::create) returns a
+//!   [`Call`](call::Call), which `.await` or `.send()` sends. Options of one call sit on it.
+//! - **Lists** are a call for the first page, or a stream of all [`pages`](call::Call::pages) or
+//!   [`items`](call::Call::items).
+//! - **Retries** happen by themselves, two by default, with the same idempotency key and the same bytes. A
+//!   dropped connection never makes two mandates.
+//! - **Unknown values and fields are kept**, never an error, and go back as they came.
+//! - **Nothing blocks and nothing is spawned.** Dropping a future or a stream stops it at once and never
+//!   affects the mandate.
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! | --- | --- | --- |
+//! | `client` | yes | the transport on reqwest and the timer on tokio; without it you give [your own](transport::HttpService) |
+//! | `rustls` | yes | TLS by rustls with aws-lc and the platform's trust store |
+//! | `rustls-ring` | | TLS by rustls with ring: quicker to build, see below |
+//! | `native-tls` | | TLS by the system's library |
+//! | `local` | | [`local`]: a server in your process that speaks the service's contract |
+//! | `tracing` | | events of the attempts and retries, through `tracing` |
+//!
+//! `rustls-ring` turns on reqwest's `rustls-no-provider`. Features add up over a whole program: when no other
+//! crate turns on reqwest's own `rustls`, a plain `reqwest::Client::new()` anywhere in it then panics unless a
+//! provider has been installed for the process. This crate's client brings its own and is not affected.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[macro_use]
+mod macros;
+
+mod clock;
+mod config;
+mod error;
+mod model;
+mod resources;
+
+pub mod call;
+pub mod client;
+#[cfg(feature = "local")]
+pub mod local;
+pub mod page;
+pub mod transport;
+
+pub use client::{Client, ClientBuilder};
+pub use error::{Error, ErrorKind, Result};
+
+/// Agents: the model, instructions and capabilities behind the work.
+pub mod agents {
+    pub use crate::model::agents::*;
+    pub use crate::resources::agents::{Agents, ReadyWait};
+}
+
+/// Mandates: one job each, inside hard limits.
+pub mod mandates {
+    pub use crate::model::authority::*;
+    pub use crate::model::mandates::*;
+    pub use crate::resources::mandates::{MandateHandle, Mandates, Updates, Wait};
+}
+
+/// Words that many resources share: ids, money, labels, intervals.
+pub mod types {
+    pub use crate::model::types::{
+        AgentId, ApiError, ErrorCode, Extra, Interval, IntervalError, JsonNumber, MandateId, Metadata, Money,
+        Nullable, RawFields, RawJson,
+    };
+}

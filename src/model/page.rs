@@ -1,0 +1,36 @@
+//! The envelope of every list (assumed).
+
+use serde::{Deserialize, Serialize};
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// The items, in the service's order.
+    pub data: Vec<T>,
+    /// Where the next page begins; `None` or empty on the last page.
+    #[serde(rename = "nextCursor", default)]
+    pub next_cursor: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// Where the next page begins, if there is one.
+    #[must_use]
+    pub fn next_cursor(&self) -> Option<&str> {
+        self.next_cursor.as_deref().filter(|cursor| !cursor.is_empty())
+    }
+
+    #[cfg(feature = "local")]
+    pub(crate) fn new(data: Vec<T>, next_cursor: Option<String>) -> Self {
+        Self { data, next_cursor }
+    }
+}
+
+impl<T> IntoIterator for Page<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.data.into_iter()
+    }
+}

@@ -1,0 +1,126 @@
+//! Waiting for a mandate to end.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use futures_util::stream::{BoxStream, StreamExt as _};
+
+use super::MandateHandle;
+use crate::call::CallFuture;
+use crate::error::{Error, Result};
+use crate::model::mandates::Mandate;
+use crate::resources::poll::{self, PollOptions, Target};
+
+/// A wait for a mandate to end: completed, failed, canceled or expired. From
+/// [`MandateHandle::wait`](super::MandateHandle::wait).
+///
+/// Awaited, it gives the mandate as it ended, also one that had ended before. A connection that fails, a rate
+/// limit or a service in trouble does not end a wait; a mandate that can't be read (401, 403, 404) does. A
+/// status this version does not know counts as not ended.
+#[derive(Debug, Clone)]
+#[must_use = "a wait does nothing until it is awaited"]
+pub struct Wait {
+    handle: MandateHandle,
+    options: PollOptions,
+}
+
+impl Wait {
+    pub(super) fn new(handle: MandateHandle) -> Self {
+        Self { handle, options: PollOptions::default() }
+    }
+
+    /// How long to wait; without end unless it is set.
+    ///
+    /// When it runs out the mandate is read once more, which may take 5 s, and one that has ended by then
+    /// counts. Otherwise the error [is a wait's timeout](Error::is_wait_timeout) and carries the
+    /// [mandate as it was last seen](Error::last_mandate); the mandate itself goes on.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// How often to read, 10 ms at least. Without it the reads get rarer while nothing changes, up to one in
+    /// 30 s.
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.options.interval = Some(interval);
+        self
+    }
+
+    /// The same wait as a stream: every state that is seen, the final one last.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut updates = client.mandate(id).wait().updates();
+    /// while let Some(mandate) = updates.try_next().await? {
+    ///     println!("{}: {}", mandate.status, mandate.current_state.summary);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn updates(self) -> Updates {
+        Updates(self.states())
+    }
+
+    fn states(self) -> BoxStream<'static, Result<Mandate>> {
+        let timer = Arc::clone(&self.handle.client.transport().timer);
+        let target = Target {
+            read: Box::new(move || self.handle.get()),
+            done: |mandate: &Mandate| Ok(mandate.status.is_terminal()),
+            timed_out: Error::wait_timeout,
+        };
+        poll::states(timer, self.options, target)
+    }
+}
+
+impl IntoFuture for Wait {
+    type Output = Result<Mandate>;
+    type IntoFuture = CallFuture<Mandate>;
+
+    fn into_future(self) -> CallFuture<Mandate> {
+        Box::pin(poll::last(self.states()))
+    }
+}
+
+/// The states of a mandate on its way to the end, from [`Wait::updates`]. An error is the last item.
+#[must_use = "a stream does nothing until it is polled"]
+pub struct Updates(BoxStream<'static, Result<Mandate>>);
+
+impl Updates {
+    /// The next state; `None` after the last.
+    pub async fn next(&mut self) -> Option<Result<Mandate>> {
+        self.0.next().await
+    }
+
+    /// The next state, or the error; `None` after the last.
+    ///
+    /// # Errors
+    /// As the wait itself: its timeout, or a mandate that can't be read.
+    pub async fn try_next(&mut self) -> Result<Option<Mandate>> {
+        self.next().await.transpose()
+    }
+}
+
+impl Stream for Updates {
+    type Item = Result<Mandate>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.as_mut().poll_next(context)
+    }
+}
+
+impl fmt::Debug for Updates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Updates").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! From an unsent request to an answer: encode once, let the retry loop send it, tell an answer from an
+//! error. The seam to the wire is [`HttpService`].
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{HeaderMap, Method, StatusCode};
+use serde::de::DeserializeOwned;
+
+use crate::config::{ApiKey, BaseUrl, Mode};
+use crate::error::{CallFacts, Cause, Error, Result};
+
+pub(crate) mod outcome;
+pub(crate) mod request;
+#[cfg(feature = "client")]
+pub(crate) mod reqwest;
+pub(crate) mod retry;
+pub(crate) mod seam;
+mod trace;
+
+pub use crate::clock::{Sleep, Timer};
+use outcome::Outcome;
+use request::{Key, Request};
+pub use seam::{Body, HttpError, HttpFuture, HttpService};
+
+/// The header that makes a repeated change safe (documented).
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The headers that name a request to the service, the first one found counts (assumed).
+pub(crate) const REQUEST_ID: [&str; 2] = ["shadway-request-id", "x-request-id"];
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// How long things may take, and how large they may get.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) max_retries: u32,
+    pub(crate) max_response_bytes: usize,
+}
+
+/// All that a client's calls share.
+pub(crate) struct Transport {
+    pub(crate) service: Box<dyn HttpService>,
+    pub(crate) timer: Arc<dyn Timer>,
+    pub(crate) base_url: BaseUrl,
+    pub(crate) api_key: ApiKey,
+    /// Sent with every request: the user agent, and what the caller added.
+    pub(crate) headers: HeaderMap,
+    pub(crate) limits: Limits,
+}
+
+impl Transport {
+    pub(crate) fn mode(&self) -> Mode {
+        self.api_key.mode()
+    }
+
+    /// Sends a request, with retries, and gives the answer if it is a 2xx.
+    pub(crate) async fn send(&self, request: &Request) -> Result<Answer> {
+        let wire = self.encode(request)?;
+        let finished = retry::run(self, request, &wire).await;
+        let key = wire.headers().get(IDEMPOTENCY_KEY).and_then(|key| key.to_str().ok());
+        let mut call = CallFacts {
+            attempts: finished.attempts,
+            idempotency_key: key.map(str::to_owned),
+            ambiguous: finished.ambiguous,
+            out_of_time: finished.out_of_time,
+            ..CallFacts::default()
+        };
+        if let Outcome::Answer(answer) | Outcome::Refused(answer, _) | Outcome::Redirected(answer, _) =
+            &finished.outcome
+        {
+            call.status = Some(answer.status);
+            call.request_id = answer.request_id();
+            call.retry_after = retry::retry_after(&answer.headers, self.timer.wall_clock());
+        }
+        let cause = match finished.outcome {
+            Outcome::Answer(answer) => {
+                // What the decoder has to know, should the body not fit.
+                call.ambiguous = request.is_change();
+                return Ok(Answer { call, ..answer });
+            }
+            Outcome::Refused(_, api) => Cause::Api(Box::new(api)),
+            Outcome::Redirected(_, location) => Cause::Redirect(location),
+            Outcome::NotSent(source) => Cause::Connect(source),
+            Outcome::Broken(source) => Cause::Connection(source),
+            Outcome::AttemptTimeout(limit) => Cause::AttemptTimeout(limit),
+            Outcome::CallTimeout => Cause::CallTimeout,
+            Outcome::TooLarge(limit) => Cause::ResponseTooLarge(limit),
+        };
+        Err(Error::new(cause, call))
+    }
+
+    /// The request as it goes out, the same bytes on every attempt.
+    fn encode(&self, request: &Request) -> Result<http::Request<Bytes>> {
+        let mut wire = http::Request::new(request.body.clone().unwrap_or_default());
+        *wire.method_mut() = request.method.clone();
+        *wire.uri_mut() = self
+            .base_url
+            .join(&request.path_and_query())
+            .parse()
+            .map_err(|_| Error::invalid_input("the path and the query are no valid URL"))?;
+        let headers = wire.headers_mut();
+        headers.extend(self.headers.clone());
+        headers.extend(request.headers.clone());
+        headers.insert(ACCEPT, JSON);
+        if request.body.is_some() {
+            headers.insert(CONTENT_TYPE, JSON);
+        }
+        let key = match &request.key {
+            Key::Given(key) => Some(key.clone()),
+            Key::Auto if request.is_change() => Some(request::new_key()?),
+            Key::Auto | Key::Off => None,
+        };
+        if let Some(key) = key {
+            headers.insert(IDEMPOTENCY_KEY, key);
+        }
+        let (name, value) = self.api_key.header()?;
+        headers.insert(name, value);
+        Ok(wire)
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Of headers the names only: a value may be a secret.
+        f.debug_struct("Transport")
+            .field("base_url", &self.base_url)
+            .field("mode", &self.mode())
+            .field("headers", &self.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>())
+            .field("limits", &self.limits)
+            .field("service", &self.service)
+            .field("timer", &self.timer)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A whole answer.
+#[derive(Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) call: CallFacts,
+}
+
+impl Answer {
+    pub(crate) fn request_id(&self) -> Option<String> {
+        let id = REQUEST_ID.iter().find_map(|name| self.headers.get(*name))?;
+        id.to_str().ok().map(str::to_owned)
+    }
+
+    /// The body as a type; when it doesn't fit, the error names the path of the field.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            let what = match self.body.trim_ascii().first() {
+                None => "the body is empty".to_owned(),
+                Some(_) => misfit::<T>(&self.body).unwrap_or_else(|| error.to_string()),
+            };
+            Error::new(Cause::Decode(what, Some(error.into())), self.call.clone())
+        })
+    }
+}
+
+/// A second decoding that keeps track of the path, which would double the cost of every first one.
+fn misfit<T: DeserializeOwned>(body: &[u8]) -> Option<String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let error = serde_path_to_error::deserialize::<_, T>(&mut deserializer).err()?;
+    match error.path().to_string().as_str() {
+        "." => Some(error.inner().to_string()),
+        path => Some(format!("{path}: {}", error.inner())),
+    }
+}
+
+/// Whether a method changes something, and so carries an idempotency key.
+pub(crate) fn is_change(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}

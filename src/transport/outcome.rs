@@ -1,0 +1,212 @@
+//! What became of one attempt.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::LOCATION;
+use http::{HeaderMap, StatusCode};
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
+
+use super::Answer;
+use super::seam::{Body, HttpError, HttpErrorKind};
+use crate::error::{BoxError, CallFacts, is_retried_status};
+use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
+
+/// How much of a refusal's body is read: enough to keep the connection in use.
+const REFUSAL_BYTES: usize = 64 * 1024;
+/// How much of a body that is no refusal of the service's own is shown.
+const SHOWN_BYTES: usize = 512;
+
+pub(crate) enum Outcome {
+    /// A 2xx with its whole body.
+    Answer(Answer),
+    /// Any other status.
+    Refused(Answer, ApiError),
+    /// A redirect, and where it points.
+    Redirected(Answer, String),
+    /// Certainly never sent.
+    NotSent(BoxError),
+    /// Sent, perhaps; no whole answer.
+    Broken(BoxError),
+    /// The attempt took too long.
+    AttemptTimeout(Duration),
+    /// The whole call took too long.
+    CallTimeout,
+    /// The answer is larger than the limit.
+    TooLarge(usize),
+}
+
+impl Outcome {
+    /// Reads the answer to its end, or to its limit.
+    pub(crate) async fn read(
+        response: Result<http::Response<Body>, HttpError>,
+        limit: usize,
+        attempt_timeout: Duration,
+    ) -> Self {
+        let (parts, body) = match response {
+            Ok(response) => response.into_parts(),
+            Err(error) => {
+                return match error.kind.clone() {
+                    HttpErrorKind::Connect => Self::NotSent(error.into_source()),
+                    HttpErrorKind::Timeout => Self::AttemptTimeout(attempt_timeout),
+                    HttpErrorKind::Other => Self::Broken(error.into_source()),
+                    HttpErrorKind::Redirected(location) => {
+                        Self::Redirected(answer(StatusCode::FOUND, HeaderMap::new(), Bytes::new()), location)
+                    }
+                };
+            }
+        };
+        let success = parts.status.is_success();
+        let limit = if success { limit } else { REFUSAL_BYTES };
+        match read(body, limit).await {
+            Ok(Read { bytes, .. }) if parts.status.is_redirection() => {
+                let location = location(&parts.headers);
+                Self::Redirected(answer(parts.status, parts.headers, bytes), location)
+            }
+            Ok(Read { bytes, .. }) if !success => {
+                let api = refusal(&bytes);
+                Self::Refused(answer(parts.status, parts.headers, bytes), api)
+            }
+            Ok(Read { whole: false, .. }) => Self::TooLarge(limit),
+            Ok(Read { bytes, .. }) => Self::Answer(answer(parts.status, parts.headers, bytes)),
+            // The status is known, so a refusal whose body broke off is still a refusal.
+            Err(_) if !success && !is_retried_status(parts.status) => {
+                Self::Refused(answer(parts.status, parts.headers, Bytes::new()), refusal(b""))
+            }
+            Err(error) => Self::Broken(error),
+        }
+    }
+
+    pub(crate) fn code(&self) -> Option<&ErrorCode> {
+        match self {
+            Self::Refused(_, api) => api.code.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether the service may have acted on a change although this outcome doesn't say so.
+    pub(crate) fn is_ambiguous(&self) -> bool {
+        match self {
+            Self::Answer(_) | Self::NotSent(_) => false,
+            Self::Refused(answer, _) => {
+                answer.status.is_server_error()
+                    || answer.status == StatusCode::REQUEST_TIMEOUT
+                    || self.code() == Some(&ErrorCode::IdempotencyInProgress)
+            }
+            Self::Redirected(..)
+            | Self::Broken(_)
+            | Self::AttemptTimeout(_)
+            | Self::CallTimeout
+            | Self::TooLarge(_) => true,
+        }
+    }
+
+    /// Whether this outcome settles what became of earlier attempts with the same key.
+    pub(crate) fn is_final_word(&self) -> bool {
+        match self {
+            Self::Answer(_) => true,
+            // Those who refuse with these may not have looked at the key.
+            Self::Refused(answer, _) => {
+                !self.is_ambiguous() && !matches!(answer.status.as_u16(), 401 | 403 | 429)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn answer(status: StatusCode, headers: HeaderMap, body: Bytes) -> Answer {
+    let mut answer = Answer { status, headers, body, call: CallFacts::default() };
+    answer.call.status = Some(status);
+    answer.call.request_id = answer.request_id();
+    answer
+}
+
+struct Read {
+    bytes: Bytes,
+    whole: bool,
+}
+
+/// Reads a body up to a limit and never holds more than a frame beyond it.
+async fn read(mut body: Body, limit: usize) -> Result<Read, BoxError> {
+    if body.size_hint().lower() > limit as u64 {
+        return Ok(Read { bytes: Bytes::new(), whole: false });
+    }
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        let room = limit - bytes.len();
+        if data.len() > room {
+            bytes.extend_from_slice(&data[..room]);
+            return Ok(Read { bytes: bytes.into(), whole: false });
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(Read { bytes: bytes.into(), whole: true })
+}
+
+/// What the service said; or, of a body that isn't its own, the start.
+fn refusal(body: &[u8]) -> ApiError {
+    match serde_json::from_slice::<ErrorBody>(body) {
+        Ok(body) => body.error,
+        Err(_) => {
+            ApiError { error_type: None, code: None, message: start_of(body), param: None, details: None }
+        }
+    }
+}
+
+fn start_of(body: &[u8]) -> String {
+    let cut = &body[..body.len().min(SHOWN_BYTES)];
+    let text = String::from_utf8_lossy(cut);
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.retain(|character| !character.is_control());
+    if body.len() > cut.len() {
+        line.push('…');
+    }
+    line
+}
+
+/// Where a redirect points, without what may be secret in it.
+fn location(headers: &HeaderMap) -> String {
+    let Some(location) = headers.get(LOCATION) else {
+        return "nowhere (it has no location)".to_owned();
+    };
+    match location.to_str() {
+        Ok(text) if text.len() <= SHOWN_BYTES => bare_url(text),
+        _ => "a location that can't be shown".to_owned(),
+    }
+}
+
+/// A URL without user, password, query and fragment.
+pub(crate) fn bare_url(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match url.split_once("//") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}//{host}{path}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_what_may_be_secret() {
+        assert_eq!(bare_url("https://user:pass@a.example/b?key=1#c"), "https://a.example/b");
+        assert_eq!(bare_url("//a@b.example"), "//b.example");
+        assert_eq!(bare_url("/b?key=1"), "/b");
+    }
+
+    #[test]
+    fn a_foreign_body_is_shown_in_one_short_line() {
+        let page = format!("<html>\r\n\t<body>\u{1}{}", "x".repeat(2_000));
+        let shown = start_of(page.as_bytes());
+        assert!(shown.starts_with("<html> <body>xxx") && shown.ends_with('…'), "{shown}");
+        assert!(shown.len() <= SHOWN_BYTES + '…'.len_utf8());
+        assert_eq!(start_of(&[0xff; 3]), "\u{fffd}\u{fffd}\u{fffd}");
+    }
+}

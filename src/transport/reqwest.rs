@@ -1,0 +1,107 @@
+//! The adapter to reqwest: the only file that names it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+
+use super::outcome::bare_url;
+use super::seam::{Body, HttpError, HttpFuture, HttpService};
+use crate::config::BaseUrl;
+use crate::error::{Error, Result};
+
+/// Longer than any call: a client of the caller's may have a total timeout, which would cut streams too.
+const NO_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// A client that follows no redirect and repeats nothing on its own.
+#[derive(Debug, Clone)]
+pub(crate) struct ReqwestService(reqwest::Client);
+
+impl ReqwestService {
+    pub(crate) fn new(base_url: &BaseUrl, connect_timeout: Duration) -> Result<Self> {
+        if base_url.is_https() && !HAS_TLS {
+            return Err(Error::config(
+                "the base URL is https, and TLS is not built in; turn on the feature `rustls`, `rustls-ring` or `native-tls`",
+            ));
+        }
+        let mut builder = with_tls(reqwest::Client::builder())?
+            .connect_timeout(connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false);
+        if base_url.is_loopback() {
+            // A proxy can't reach what listens on this machine.
+            builder = builder.no_proxy();
+        }
+        builder
+            .build()
+            .map(Self)
+            .map_err(|error| Error::config(format!("the HTTP client can't be built: {error}")))
+    }
+}
+
+impl From<reqwest::Client> for ReqwestService {
+    fn from(client: reqwest::Client) -> Self {
+        Self(client)
+    }
+}
+
+impl HttpService for ReqwestService {
+    fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
+        Box::pin(async move {
+            let mut request = reqwest::Request::try_from(request).map_err(|error| failure(error))?;
+            *request.timeout_mut() = Some(NO_TIMEOUT);
+            let asked = request.url().clone();
+            let response = self.0.execute(request).await.map_err(|error| failure(error))?;
+            if *response.url() != asked {
+                return Err(HttpError::redirected(bare_url(response.url().as_str())));
+            }
+            let response: http::Response<reqwest::Body> = response.into();
+            Ok(response.map(|body| Body::new(body.map_err(reqwest::Error::without_url))))
+        })
+    }
+}
+
+/// An error of reqwest's, without the URL: its query is nobody's business.
+fn failure(error: reqwest::Error) -> HttpError {
+    let error = error.without_url();
+    if error.is_connect() {
+        HttpError::connect(error)
+    } else if error.is_timeout() {
+        HttpError::timeout(error)
+    } else {
+        HttpError::other(error)
+    }
+}
+
+const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "rustls-ring", feature = "native-tls"));
+
+/// The backend is named, since another crate's features may have changed reqwest's default.
+#[cfg(feature = "rustls")]
+fn with_tls(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+    Ok(builder.tls_backend_rustls())
+}
+
+#[cfg(all(feature = "native-tls", not(feature = "rustls")))]
+fn with_tls(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+    Ok(builder.tls_backend_native())
+}
+
+/// ring is given to this one client, not installed for the process: that is the program's to decide.
+#[cfg(all(feature = "rustls-ring", not(any(feature = "rustls", feature = "native-tls"))))]
+fn with_tls(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+    use rustls_platform_verifier::BuilderVerifierExt as _;
+
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(rustls::ConfigBuilder::with_platform_verifier)
+        .map_err(|error| Error::config(format!("TLS can't be set up: {error}")))?
+        .with_no_client_auth();
+    Ok(builder.tls_backend_preconfigured(config))
+}
+
+#[cfg(not(any(feature = "rustls", feature = "rustls-ring", feature = "native-tls")))]
+fn with_tls(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+    Ok(builder)
+}

@@ -1,0 +1,152 @@
+//! The only loop that sends a request again, and the one pure function that decides whether to.
+
+use std::pin::pin;
+use std::time::{Duration, Instant, SystemTime};
+
+use backon::BackoffBuilder as _;
+use bytes::Bytes;
+use futures_util::future::{Either, select};
+use http::HeaderMap;
+use http::header::RETRY_AFTER;
+
+use super::outcome::Outcome;
+use super::request::Request;
+use super::{Transport, trace};
+use crate::error::is_retried_status;
+use crate::model::errors::ErrorCode;
+
+/// The delays before the jitter: from half a second, doubled, to 8 s (assumed).
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+const LONGEST_DELAY: Duration = Duration::from_secs(8);
+/// A longer wish of the service is not waited for but reported (assumed).
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+/// How the last attempt of a call ended.
+pub(crate) struct Finished {
+    pub(crate) outcome: Outcome,
+    pub(crate) attempts: u32,
+    pub(crate) ambiguous: bool,
+    /// The call's timeout, if it is why there was no other attempt.
+    pub(crate) out_of_time: Option<Duration>,
+}
+
+/// Sends a request until an outcome stands.
+pub(crate) async fn run(transport: &Transport, request: &Request, wire: &http::Request<Bytes>) -> Finished {
+    let limit = request.timeout.or(transport.limits.timeout);
+    // A timeout beyond what a clock can hold is none.
+    let deadline = limit.and_then(|limit| transport.timer.now().checked_add(limit));
+    let retries = request.max_retries.unwrap_or(transport.limits.max_retries);
+    let mut delays = delays(retries);
+    let mut finished =
+        Finished { outcome: Outcome::CallTimeout, attempts: 0, ambiguous: false, out_of_time: None };
+    loop {
+        let remaining = deadline.map(|deadline| left(deadline, transport.timer.now()));
+        if remaining.is_some_and(|remaining| remaining.is_zero()) {
+            finished.out_of_time = limit;
+            break;
+        }
+        finished.attempts += 1;
+        finished.outcome = attempt(transport, request, wire, finished.attempts, remaining).await;
+        if finished.outcome.is_final_word() {
+            finished.ambiguous = false;
+        } else {
+            finished.ambiguous |= request.is_change() && finished.outcome.is_ambiguous();
+        }
+        if matches!(finished.outcome, Outcome::CallTimeout) {
+            finished.out_of_time = limit;
+            break;
+        }
+        let backoff = delays.next().map(|delay| delay.mul_f64(fastrand::f64()));
+        let conditions = Conditions {
+            backoff,
+            replayable: request.is_replayable(),
+            wall_clock: transport.timer.wall_clock(),
+        };
+        let Some(delay) = decide(&finished.outcome, &conditions) else { break };
+        if deadline.is_some_and(|deadline| delay >= left(deadline, transport.timer.now())) {
+            finished.out_of_time = limit;
+            break;
+        }
+        trace::retry(request, finished.attempts, delay);
+        transport.timer.sleep(delay).await;
+    }
+    finished
+}
+
+fn left(deadline: Instant, now: Instant) -> Duration {
+    deadline.saturating_duration_since(now)
+}
+
+/// One request and its whole answer, within what time there is.
+async fn attempt(
+    transport: &Transport,
+    request: &Request,
+    wire: &http::Request<Bytes>,
+    number: u32,
+    remaining: Option<Duration>,
+) -> Outcome {
+    let attempt_timeout = transport.limits.attempt_timeout;
+    let started = transport.timer.now();
+    let exchange = pin!(async {
+        let response = transport.service.call(wire.clone()).await;
+        Outcome::read(response, transport.limits.max_response_bytes, attempt_timeout).await
+    });
+    let time = remaining.map_or(attempt_timeout, |remaining| remaining.min(attempt_timeout));
+    let outcome = match select(exchange, transport.timer.sleep(time)).await {
+        Either::Left((outcome, _)) => outcome,
+        Either::Right(_) if time < attempt_timeout => Outcome::CallTimeout,
+        Either::Right(_) => Outcome::AttemptTimeout(attempt_timeout),
+    };
+    trace::attempt(request, number, &outcome, left(transport.timer.now(), started));
+    outcome
+}
+
+/// The delays of an exponential backoff, one for each retry. They have no jitter yet: backon's only adds,
+/// and would go beyond the longest.
+fn delays(retries: u32) -> backon::ExponentialBackoff {
+    backon::ExponentialBuilder::new()
+        .with_min_delay(FIRST_DELAY)
+        .with_max_delay(LONGEST_DELAY)
+        .with_max_times(retries as usize)
+        .build()
+}
+
+/// What the decision depends on beside the outcome.
+pub(crate) struct Conditions {
+    /// The delay to keep if the service names none; `None` when no retry is left.
+    pub(crate) backoff: Option<Duration>,
+    /// Whether sending it again can't do more than sending it once.
+    pub(crate) replayable: bool,
+    pub(crate) wall_clock: SystemTime,
+}
+
+/// Whether to send a request again after this outcome, and after which delay.
+pub(crate) fn decide(outcome: &Outcome, conditions: &Conditions) -> Option<Duration> {
+    let backoff = conditions.backoff?;
+    match outcome {
+        Outcome::NotSent(_) => Some(backoff),
+        _ if !conditions.replayable => None,
+        Outcome::Broken(_) | Outcome::AttemptTimeout(_) => Some(backoff),
+        Outcome::Refused(answer, _)
+            if is_retried_status(answer.status)
+                || outcome.code() == Some(&ErrorCode::IdempotencyInProgress) =>
+        {
+            match retry_after(&answer.headers, conditions.wall_clock) {
+                Some(wish) => Some(wish).filter(|wish| *wish <= LONGEST_RETRY_AFTER),
+                None => Some(backoff),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The delay that `Retry-After` asks for: seconds, or a date.
+pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More digits than a number holds ask for longer than anyone waits.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
+}

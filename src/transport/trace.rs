@@ -1,0 +1,56 @@
+//! What a call does, told to `tracing`: methods, route templates, statuses, times; never an id, a query, a
+//! header or a body. Nothing at all without the feature.
+
+use std::time::Duration;
+
+use super::outcome::Outcome;
+use super::request::Request;
+
+#[cfg(feature = "tracing")]
+pub(super) fn attempt(request: &Request, number: u32, outcome: &Outcome, took: Duration) {
+    let (what, status) = match outcome {
+        Outcome::Answer(answer) => ("answer", Some(answer.status.as_u16())),
+        Outcome::Refused(answer, _) => ("refusal", Some(answer.status.as_u16())),
+        Outcome::Redirected(answer, _) => ("redirect", Some(answer.status.as_u16())),
+        Outcome::NotSent(_) => ("no connection", None),
+        Outcome::Broken(_) => ("broken connection", None),
+        Outcome::AttemptTimeout(_) => ("attempt timeout", None),
+        Outcome::CallTimeout => ("call timeout", None),
+        Outcome::TooLarge(_) => ("answer too large", None),
+    };
+    let request_id = match outcome {
+        Outcome::Answer(answer) | Outcome::Refused(answer, _) | Outcome::Redirected(answer, _) => {
+            answer.request_id()
+        }
+        _ => None,
+    };
+    tracing::debug!(
+        target: "shadway",
+        method = %request.method,
+        route = request.template,
+        attempt = number,
+        outcome = what,
+        status,
+        request_id,
+        took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "attempt"
+    );
+}
+
+#[cfg(feature = "tracing")]
+pub(super) fn retry(request: &Request, attempts: u32, delay: Duration) {
+    tracing::debug!(
+        target: "shadway",
+        method = %request.method,
+        route = request.template,
+        attempts,
+        delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
+        "trying again"
+    );
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(super) fn attempt(_: &Request, _: u32, _: &Outcome, _: Duration) {}
+
+#[cfg(not(feature = "tracing"))]
+pub(super) fn retry(_: &Request, _: u32, _: Duration) {}
