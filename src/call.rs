@@ -115,14 +115,9 @@ impl<T> Call<T> {
     /// # Errors
     /// Whatever [`Error`] tells: an option that can't be used, no connection, a refusal, an answer that
     /// doesn't fit.
-    pub fn send(self) -> impl Future<Output = Result<T>> + Send + 'static
-    where
-        T: 'static,
-    {
-        async move {
-            let answer = self.transport.send(&self.request?).await?;
-            (self.decode)(&answer)
-        }
+    pub async fn send(self) -> Result<T> {
+        let answer = self.transport.send(&self.request?).await?;
+        (self.decode)(&answer)
     }
 
     /// Sends the call and gives the status, the headers, the request id and the number of attempts beside the
@@ -130,22 +125,17 @@ impl<T> Call<T> {
     ///
     /// # Errors
     /// As [`send`](Call::send).
-    pub fn with_response(self) -> impl Future<Output = Result<Response<T>>> + Send + 'static
-    where
-        T: 'static,
-    {
-        async move {
-            let answer = self.transport.send(&self.request?).await?;
-            let value = (self.decode)(&answer)?;
-            Ok(Response {
-                value,
-                status: answer.status,
-                request_id: answer.request_id(),
-                headers: answer.headers,
-                attempts: answer.call.attempts,
-                idempotency_key: answer.call.idempotency_key,
-            })
-        }
+    pub async fn with_response(self) -> Result<Response<T>> {
+        let answer = self.transport.send(&self.request?).await?;
+        let value = (self.decode)(&answer)?;
+        Ok(Response {
+            value,
+            status: answer.status,
+            request_id: answer.request_id(),
+            headers: answer.headers,
+            attempts: answer.call.attempts,
+            idempotency_key: answer.call.idempotency_key,
+        })
     }
 
     pub(crate) fn json_body(self, body: &impl Serialize) -> Self {

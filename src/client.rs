@@ -46,7 +46,6 @@ impl Client {
     }
 
     /// A builder that reads nothing from the environment.
-    #[must_use]
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
@@ -104,10 +103,11 @@ impl Default for ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// A builder with `SHADWAY_API_KEY` and, if it is set, `SHADWAY_BASE_URL` taken from the environment.
+    /// A builder with `SHADWAY_API_KEY` and, if it is set and not empty, `SHADWAY_BASE_URL` taken from
+    /// the environment.
     pub fn from_env() -> Self {
         let mut builder = Self { api_key: std::env::var(API_KEY_VARIABLE).ok(), ..Self::default() };
-        if let Ok(url) = std::env::var(BASE_URL_VARIABLE) {
+        if let Some(url) = std::env::var(BASE_URL_VARIABLE).ok().filter(|url| !url.is_empty()) {
             builder.base_url = url;
         }
         builder

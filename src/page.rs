@@ -13,7 +13,6 @@ pub use crate::model::page::Page;
 
 impl<T: Send + 'static> Call<Page<T>> {
     /// All pages, from this one on. Options of the call hold for each page's request.
-    #[must_use]
     pub fn pages(self) -> Pages<T> {
         let walk =
             stream::try_unfold(Walk { next: Some(self), tortoise: None, power: 1, lap: 0 }, Walk::step);
@@ -21,7 +20,6 @@ impl<T: Send + 'static> Call<Page<T>> {
     }
 
     /// All items of all pages. The next page is asked for when the items of the last are used up.
-    #[must_use]
     pub fn items(self) -> Items<T> {
         Items(Box::pin(self.pages().map_ok(|page| stream::iter(page).map(Ok)).try_flatten()))
     }

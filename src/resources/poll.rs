@@ -41,7 +41,7 @@ pub(crate) fn states<T>(
 where
     T: Clone + PartialEq + Send + 'static,
 {
-    let poll = Poll { timer, options, target, deadline: None, delay: FIRST_DELAY, last: None };
+    let poll = Poll { timer, options, target, begun: false, deadline: None, delay: FIRST_DELAY, last: None };
     stream::unfold(Some(poll), |poll| async {
         let mut poll = poll?;
         match poll.next().await {
@@ -50,6 +50,7 @@ where
             Err(error) => Some((Err(error), None)),
         }
     })
+    .fuse()
     .boxed()
 }
 
@@ -66,7 +67,8 @@ struct Poll<T> {
     timer: Arc<dyn Timer>,
     options: PollOptions,
     target: Target<T>,
-    /// Set when the wait begins, which is not when it is made.
+    /// A wait begins when it is polled, not when it is made.
+    begun: bool,
     deadline: Option<Instant>,
     delay: Duration,
     last: Option<T>,
@@ -75,7 +77,8 @@ struct Poll<T> {
 impl<T: Clone + PartialEq + Send + 'static> Poll<T> {
     /// The next state that differs, and whether it is the last.
     async fn next(&mut self) -> Result<(T, bool)> {
-        if self.deadline.is_none() {
+        if !self.begun {
+            self.begun = true;
             self.deadline = self.options.timeout.and_then(|limit| self.timer.now().checked_add(limit));
         } else {
             self.pause(None).await;

@@ -49,10 +49,10 @@ impl From<reqwest::Client> for ReqwestService {
 impl HttpService for ReqwestService {
     fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
         Box::pin(async move {
-            let mut request = reqwest::Request::try_from(request).map_err(|error| failure(error))?;
+            let mut request = reqwest::Request::try_from(request).map_err(failure)?;
             *request.timeout_mut() = Some(NO_TIMEOUT);
             let asked = request.url().clone();
-            let response = self.0.execute(request).await.map_err(|error| failure(error))?;
+            let response = self.0.execute(request).await.map_err(failure)?;
             if *response.url() != asked {
                 return Err(HttpError::redirected(bare_url(response.url().as_str())));
             }

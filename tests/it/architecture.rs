@@ -1,0 +1,156 @@
+//! Who may use whom. A module that reaches for another one it shouldn't know makes this fail.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The modules of the crate, and those each may use. `macros` may be used by all; `lib.rs` joins them.
+const MAY_USE: [(&str, &[&str]); 10] = [
+    ("model", &[]),
+    ("clock", &[]),
+    ("error", &["model"]),
+    ("config", &["error"]),
+    ("transport", &["config", "error", "clock", "model"]),
+    ("client", &["config", "transport", "error", "clock"]),
+    ("call", &["client", "transport", "error"]),
+    ("page", &["call", "error", "model"]),
+    ("resources", &["client", "call", "page", "model", "error", "clock"]),
+    ("local", &["client", "transport", "model", "error", "clock"]),
+];
+
+#[test]
+fn modules_use_only_what_they_may() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut modules = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for (file, text) in sources(&root) {
+        let module = module_of(&file);
+        if ["lib", "macros"].contains(&module.as_str()) {
+            continue;
+        }
+        modules.insert(module.clone());
+        wrong.extend(forbidden(&module, &text).into_iter().map(|used| format!("{file} uses {used}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let known: BTreeSet<_> = MAY_USE.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(modules, known, "every module has its line in the table, and every line its module");
+}
+
+#[test]
+fn a_forbidden_use_is_found_however_it_is_written() {
+    for text in [
+        "use crate::client::Client;",
+        "    use crate::client;",
+        "fn f(client: &crate::client::Client) {}",
+        "use crate::{model::types::Money, client::Client};",
+        "use crate::{\n    model::types::{Money, AgentId},\n    client::Client,\n};",
+        "pub(crate) use crate::client as c;",
+    ] {
+        assert_eq!(forbidden("model", text), ["client"], "{text}");
+    }
+    for text in
+        ["// use crate::client::Client;", "/// [`Client`](crate::client::Client)", "use crate::model::x;"]
+    {
+        assert!(forbidden("model", text).is_empty(), "{text}");
+    }
+    assert_eq!(
+        forbidden("elsewhere", "use crate::model;"),
+        ["model"],
+        "a module without a line may use nothing"
+    );
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for (file, text) in sources(&root) {
+        let lines = code_lines(&text);
+        assert!(lines <= 400, "{file} has {lines} code lines; split it by concept");
+    }
+}
+
+#[test]
+fn only_one_file_names_reqwest_and_only_one_reads_the_wall_clock() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for (file, text) in sources(&root) {
+        let code = without_comments(&text);
+        let builder = file == "client.rs" && code.matches("reqwest::Client").count() == 1;
+        let adapter = file == "transport/reqwest.rs" || builder;
+        assert!(
+            adapter || !code.contains("reqwest::") || code.contains("mod reqwest"),
+            "{file} names reqwest"
+        );
+        assert!(file == "clock.rs" || !code.contains("SystemTime::now"), "{file} reads the wall clock");
+    }
+}
+
+fn forbidden(module: &str, text: &str) -> Vec<String> {
+    let may = MAY_USE.iter().find(|(name, _)| *name == module).map_or(&[] as &[&str], |(_, may)| may);
+    let code = without_comments(text);
+    let mut used = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        if code[..at].ends_with('$') {
+            continue;
+        }
+        used.extend(first_segments(&code[at + "crate::".len()..]));
+    }
+    let own = ["macros".to_owned(), module.to_owned()];
+    used.into_iter().filter(|used| !own.contains(used) && !may.contains(&used.as_str())).collect()
+}
+
+/// The modules named right behind `crate::`, one or a group in braces.
+fn first_segments(rest: &str) -> Vec<String> {
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let Some(group) = rest.strip_prefix('{') else {
+        // A type exported at the root, such as `crate::Client`, is named in documentation only.
+        return vec![word(rest)];
+    };
+    let mut depth = 0;
+    let mut segments = Vec::new();
+    let mut start = true;
+    for (at, character) in group.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => start = true,
+            character if start && !character.is_whitespace() => {
+                segments.push(word(&group[at..]));
+                start = false;
+            }
+            _ => {}
+        }
+    }
+    segments
+}
+
+fn module_of(file: &str) -> String {
+    file.split(['/', '.']).next().unwrap().to_owned()
+}
+
+fn without_comments(text: &str) -> String {
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+fn code_lines(text: &str) -> usize {
+    let code = without_comments(text);
+    let code = code.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    code.lines().filter(|line| !line.trim().is_empty()).count()
+}
+
+fn sources(root: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+                files.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(files.len() > 20, "the sources were found");
+    files
+}

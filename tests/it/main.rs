@@ -1,0 +1,18 @@
+//! The crate as its users see it. One binary, so that it links once.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on has failed")]
+
+mod architecture;
+mod configuration;
+mod errors;
+mod idempotency;
+mod lists;
+mod paths;
+mod promises;
+mod quickstart;
+mod retries;
+mod secrets;
+mod sockets;
+mod support;
+mod waits;
+mod wire;
