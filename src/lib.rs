@@ -76,6 +76,7 @@ mod config;
 mod error;
 mod model;
 mod resources;
+mod stream;
 
 pub mod call;
 pub mod client;

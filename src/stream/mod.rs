@@ -1,0 +1,7 @@
+//! Event streams.
+
+mod decoder;
+mod lines;
+
+#[cfg(test)]
+mod tests;
