@@ -113,7 +113,7 @@ impl<T> Call<T> {
     /// Sends the call. Unlike the call itself, the future can be spawned or joined.
     ///
     /// # Errors
-    /// Whatever [`Error`] tells: an option that can't be used, no connection, a refusal, an answer that
+    /// Whatever [`Error`](crate::Error) tells: an option that can't be used, no connection, a refusal, an answer that
     /// doesn't fit.
     pub fn send(self) -> impl Future<Output = Result<T>> + Send + 'static
     where
