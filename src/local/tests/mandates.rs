@@ -41,6 +41,8 @@ async fn a_wait_sees_a_mandate_to_its_end() {
 async fn a_mandate_moves_on_while_nobody_asks() {
     let (server, client) = server().await;
     let agent = agent(&client, &[]).await;
+    // With nothing due the server sleeps by now, and has to be woken.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Think.")).await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     // Looked at behind the server's back, since a request would move it on.
