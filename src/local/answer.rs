@@ -47,9 +47,10 @@ pub(crate) struct Refusal(Box<(StatusCode, ApiError)>);
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        // Where the contract has no code for it, the family says enough.
         let error = ApiError {
             error_type: Some(error_type(status).to_owned()),
-            code: None,
+            code: Some(ErrorCode::from(error_type(status))),
             message: message.into(),
             param: None,
             details: None,

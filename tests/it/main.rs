@@ -9,7 +9,7 @@ mod idempotency;
 mod lists;
 mod paths;
 mod promises;
-//mod quickstart;
+mod quickstart;
 mod retries;
 mod secrets;
 mod sockets;

@@ -119,7 +119,10 @@ async fn a_mandate_needs_an_active_agent_and_keeps_the_version_it_began_with() {
     let (_server, client) = server().await;
     let create = |id: &str| client.mandates().create(MandateCreateParams::new(id, "Think."));
     let error = create("agt_missing").await.unwrap_err();
-    assert_eq!((error.status().unwrap().as_u16(), error.code()), (422, None));
+    assert_eq!(
+        (error.status().unwrap().as_u16(), error.code()),
+        (422, Some(&ErrorCode::from("invalid_request")))
+    );
     assert_eq!(error.api().unwrap().param.as_deref(), Some("agent"));
 
     let agent = agent(&client, &[]).await;
@@ -149,7 +152,7 @@ async fn commands_follow_the_status() {
     assert_eq!(without_body.send(&server.service()).await.body["status"], "running");
     work.cancel("Enough.").await.unwrap();
     assert_eq!(work.wait().await.unwrap().status, MandateStatus::Canceled);
-    assert_eq!(work.cancel("Enough.").await.unwrap_err().code(), Some(&ErrorCode::MandateEnded));
+    assert_eq!(work.cancel("Enough.").await.unwrap_err().code(), Some(&ErrorCode::InvalidStatusTransition));
     assert!(client.mandate("mnd_missing").pause("Wait.").await.unwrap_err().is_not_found());
 }
 

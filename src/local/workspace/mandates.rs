@@ -198,7 +198,7 @@ impl Workspace {
         let record = self.mandates.get_mut(serial).ok_or_else(|| unknown(id))?;
         if record.mandate.status.is_terminal() {
             let message = format!("the mandate has ended: it is {}", record.mandate.status);
-            return Err(Refusal::conflict(ErrorCode::MandateEnded, message));
+            return Err(Refusal::conflict(ErrorCode::InvalidStatusTransition, message));
         }
         Ok((serial, record))
     }

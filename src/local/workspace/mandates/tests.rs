@@ -126,7 +126,7 @@ fn a_cancellation_between_steps_is_done_at_once_also_over_a_pending_pause() {
 fn no_command_applies_to_an_ended_mandate() {
     let mut bench = Bench::new(|params| params);
     bench.after(1_000);
-    let ended = Some(ErrorCode::MandateEnded);
+    let ended = Some(ErrorCode::InvalidStatusTransition);
     assert_eq!(code(bench.workspace.pause(&bench.id, None)), ended);
     assert_eq!(code(bench.workspace.resume(&bench.id, bench.now)), ended);
     assert_eq!(code(bench.workspace.cancel(&bench.id, None, bench.now)), ended);
