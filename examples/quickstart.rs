@@ -7,13 +7,12 @@
 //!
 //! Exit status: 0 when the mandate completed, 1 on any other end or error, 2 on bad configuration.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
-
-use std::io::IsTerminal as _;
+use std::fmt;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use shadway::agents::{Agent, AgentCreateParams};
 use shadway::local::LocalServer;
 use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateStatus};
@@ -23,15 +22,15 @@ use shadway::{Client, Error, ErrorKind};
 async fn main() -> ExitCode {
     match run().await {
         Ok(done) => {
-            println!("{}: {}", done.status, done.current_state.summary);
+            say(&format!("{}: {}", done.status, done.current_state.summary));
             if done.status == MandateStatus::Completed { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
         Err(Failure::Configuration(message)) => {
-            eprintln!("{message}");
+            complain(&message);
             ExitCode::from(2)
         }
         Err(Failure::Call(error)) => {
-            eprintln!("{error}");
+            complain(&error.to_string());
             ExitCode::from(1)
         }
     }
@@ -40,9 +39,9 @@ async fn main() -> ExitCode {
 async fn run() -> Result<Mandate, Failure> {
     let setup = Setup::from_env().await?;
     let agent = create_agent(&setup.client, &setup.model).await?;
-    println!("agent    {}", agent.id);
+    say(&format!("agent    {}", agent.id));
     let mandate = create_mandate(&setup.client, &agent).await?;
-    println!("mandate  {}", mandate.id);
+    say(&format!("mandate  {}", mandate.id));
     Ok(wait(&setup, &mandate).await?)
 }
 
@@ -83,9 +82,8 @@ async fn wait(setup: &Setup, mandate: &Mandate) -> shadway::Result<Mandate> {
         wait = wait.poll_interval(Duration::from_millis(50));
     }
     let mut updates = wait.updates();
-    let mut view = View::new();
+    let view = View::new();
     let mut last = mandate.clone();
-    view.show(&last);
     while let Some(state) = updates.try_next().await.inspect_err(|_| view.close())? {
         last = state;
         view.show(&last);
@@ -123,7 +121,7 @@ impl Setup {
             ));
         }
         let server = LocalServer::start().await?;
-        println!("no SHADWAY_API_KEY, so this runs on a local server at {}", server.url());
+        say(&format!("no SHADWAY_API_KEY, so this runs on a local server at {}", server.url()));
         let model = model.unwrap_or_else(|| "local/simulated".into());
         Ok(Self { client: server.client()?, model, server: Some(server) })
     }
@@ -140,8 +138,13 @@ impl View {
     fn new() -> Self {
         let spinner = std::io::stdout().is_terminal().then(|| {
             let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stdout());
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
-                spinner.set_style(style);
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {seconds} s  {wide_msg}") {
+                spinner.set_style(style.with_key(
+                    "seconds",
+                    |state: &ProgressState, out: &mut dyn fmt::Write| {
+                        let _ = write!(out, "{:6.1}", state.elapsed().as_secs_f64());
+                    },
+                ));
             }
             spinner.enable_steady_tick(Duration::from_millis(80));
             spinner
@@ -149,11 +152,11 @@ impl View {
         Self { started: Instant::now(), spinner }
     }
 
-    fn show(&mut self, mandate: &Mandate) {
+    fn show(&self, mandate: &Mandate) {
         let line = format!("{}: {}", mandate.status, mandate.current_state.summary);
         match &self.spinner {
             Some(spinner) => spinner.set_message(line),
-            None => println!("{:6.1} s  {line}", self.started.elapsed().as_secs_f64()),
+            None => say(&format!("{:6.1} s  {line}", self.started.elapsed().as_secs_f64())),
         }
     }
 
@@ -162,6 +165,15 @@ impl View {
             spinner.finish_and_clear();
         }
     }
+}
+
+/// A reader that has gone, as `head` does, is no reason to panic.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 enum Failure {

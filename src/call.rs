@@ -113,7 +113,7 @@ impl<T> Call<T> {
     /// Sends the call. Unlike the call itself, the future can be spawned or joined.
     ///
     /// # Errors
-    /// Whatever [`Error`] tells: an option that can't be used, no connection, a refusal, an answer that
+    /// Whatever [`Error`](crate::Error) tells: an option that can't be used, no connection, a refusal, an answer that
     /// doesn't fit.
     pub async fn send(self) -> Result<T> {
         let answer = self.transport.send(&self.request?).await?;

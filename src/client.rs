@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::USER_AGENT;
+use zeroize::Zeroizing;
 
 use crate::clock::Timer;
 use crate::config::{self, API_KEY_VARIABLE, ApiKey, BASE_URL_VARIABLE, BaseUrl, DEFAULT_BASE_URL};
@@ -70,7 +71,7 @@ impl fmt::Debug for Client {
 /// Puts a [`Client`] together. Everything is checked in [`build`](ClientBuilder::build), nothing later.
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ClientBuilder {
-    api_key: Option<String>,
+    api_key: Option<Zeroizing<String>>,
     base_url: String,
     allow_insecure_http: bool,
     app_name: Option<String>,
@@ -106,7 +107,8 @@ impl ClientBuilder {
     /// A builder with `SHADWAY_API_KEY` and, if it is set and not empty, `SHADWAY_BASE_URL` taken from
     /// the environment.
     pub fn from_env() -> Self {
-        let mut builder = Self { api_key: std::env::var(API_KEY_VARIABLE).ok(), ..Self::default() };
+        let api_key = std::env::var(API_KEY_VARIABLE).ok().map(Zeroizing::new);
+        let mut builder = Self { api_key, ..Self::default() };
         if let Some(url) = std::env::var(BASE_URL_VARIABLE).ok().filter(|url| !url.is_empty()) {
             builder.base_url = url;
         }
@@ -115,7 +117,7 @@ impl ClientBuilder {
 
     /// The API key. Its prefix decides the mode.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.api_key = Some(key.into());
+        self.api_key = Some(Zeroizing::new(key.into()));
         self
     }
 
@@ -229,6 +231,7 @@ impl fmt::Debug for ClientBuilder {
         // The base URL is not checked yet and may hold a password; of headers the names only.
         f.debug_struct("ClientBuilder")
             .field("headers", &self.headers.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("connect_timeout", &self.connect_timeout)
             .field("limits", &self.limits)
             .field("service", &self.service)
             .finish_non_exhaustive()

@@ -32,8 +32,7 @@ pub enum Mode {
 pub(crate) struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    pub(crate) fn parse(key: impl Into<String>) -> Result<Self> {
-        let key = Zeroizing::new(key.into());
+    pub(crate) fn parse(key: Zeroizing<String>) -> Result<Self> {
         if key.is_empty() {
             return Err(Error::config(format!("the API key is empty; set {API_KEY_VARIABLE}")));
         }

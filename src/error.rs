@@ -109,6 +109,8 @@ pub(crate) enum Cause {
     Connection(#[source] BoxError),
     #[error("no answer within {0:?}")]
     AttemptTimeout(Duration),
+    #[error("the transport waited no longer for an answer")]
+    TransportTimeout(#[source] BoxError),
     #[error("the call's time was over")]
     CallTimeout,
     #[error("what was waited for did not come within {0:?}; the work goes on")]
@@ -140,7 +142,7 @@ impl Error {
             Cause::Api(_) => self.0.call.status.map_or(ErrorKind::UnexpectedStatus, kind_of_status),
             Cause::Redirect(_) => ErrorKind::Redirect,
             Cause::Connect(_) | Cause::Connection(_) => ErrorKind::Connection,
-            Cause::AttemptTimeout(_) | Cause::CallTimeout => ErrorKind::Timeout,
+            Cause::AttemptTimeout(_) | Cause::TransportTimeout(_) | Cause::CallTimeout => ErrorKind::Timeout,
             Cause::WaitTimeout(..) => ErrorKind::WaitTimeout,
             Cause::Decode(..) => ErrorKind::Decode,
             Cause::ResponseTooLarge(_) => ErrorKind::ResponseTooLarge,

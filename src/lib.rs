@@ -85,6 +85,11 @@ pub mod local;
 pub mod page;
 pub mod transport;
 
+/// The README's program, so that it is known to run.
+#[cfg(all(doctest, feature = "local"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use client::{Client, ClientBuilder};
 pub use error::{Error, ErrorKind, Result};
 

@@ -2,8 +2,8 @@
 
 /// A struct that travels as a JSON object.
 ///
-/// Camel-case names on the wire, unknown fields kept in `extra`, and for the fields of the `optional`
-/// group: a missing one and `null` read as the default, and a default is not written.
+/// Camel-case names on the wire, and unknown fields kept in `extra`. Of the `always` and `optional` groups a
+/// missing field and `null` read as the default; a default of the latter is not written.
 macro_rules! wire {
     (
         $(#[$meta:meta])*
@@ -11,6 +11,9 @@ macro_rules! wire {
             required {
                 $($(#[$required_meta:meta])* $required:ident: $required_type:ty,)*
             }
+            $(always {
+                $($(#[$always_meta:meta])* $always:ident: $always_type:ty,)*
+            })?
             optional {
                 $($(#[$optional_meta:meta])* $optional:ident: $optional_type:ty,)*
             }
@@ -22,6 +25,11 @@ macro_rules! wire {
         #[non_exhaustive]
         pub struct $name {
             $($(#[$required_meta])* pub $required: $required_type,)*
+            $($(
+                $(#[$always_meta])*
+                #[serde(default, deserialize_with = "crate::model::null_as_default")]
+                pub $always: $always_type,
+            )*)?
             $(
                 $(#[$optional_meta])*
                 #[serde(

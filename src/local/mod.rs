@@ -1,1 +1,252 @@
-//! A local server that speaks the contract of the service.
+//! A local server that speaks the contract of the service, for building and testing without a key, a network
+//! or a wait.
+//!
+//! [`LocalServer::start`] runs a real HTTP server on a free port of this machine, inside your runtime, with
+//! its state in memory. Agents and mandates are kept and checked as the service does it; what an agent *does*
+//! is simulated: a mandate is queued, runs through a few steps and completes in half a second, and nothing is
+//! ever sent to anyone.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> shadway::Result<()> {
+//! use shadway::agents::AgentCreateParams;
+//! use shadway::local::LocalServer;
+//! use shadway::mandates::{MandateCreateParams, MandateStatus};
+//!
+//! let server = LocalServer::start().await?;
+//! let client = server.client()?;
+//!
+//! let agent = client
+//!     .agents()
+//!     .create(AgentCreateParams::new("Assistant", "your-provider/your-model").capabilities(["email.send"]))
+//!     .await?;
+//! let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Ask for a quote.")).await?;
+//!
+//! let done = client.mandate(&mandate.id).wait().await?;
+//! assert_eq!(done.status, MandateStatus::Completed);
+//! println!("{}", done.current_state.summary);
+//!
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Without sockets and without waiting
+//!
+//! [`LocalServer::service`] is the same server as a transport in memory. All of its time is tokio's, so that in
+//! a test with a paused clock whole days pass at once. Such a test runs the client and the server in one
+//! current-thread runtime.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> shadway::Result<()> {
+//! use shadway::Client;
+//! use shadway::local::LocalServer;
+//!
+//! let server = LocalServer::start().await?;
+//! let client = Client::builder().api_key(server.api_key()).http_service(server.service()).build()?;
+//! assert!(client.agents().list(Default::default()).await?.data.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What holds here
+//!
+//! Documented by the service, and enforced:
+//!
+//! - A change under an idempotency key that came before gets the first answer; another request under that
+//!   key is refused.
+//! - A change to an agent's name, model, instructions, capabilities or settings makes a new revision; a
+//!   mandate keeps the one it began with. A disabled agent takes no new mandates.
+//! - A mandate can be given only actions that its agent has, that the workspace knows and that can run.
+//!   `mailbox.search` and `mailbox.get_attachment` can't.
+//! - A pause takes effect when the work stops, a cancellation at the next safe point: the end of the present
+//!   step. A command that does not apply to the status is a conflict. A mandate past its `expires_at` ends
+//!   expired.
+//! - A phone takes a moment to be set up, then shows its number; everything else is ready at once.
+//!
+//! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
+//! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation.
+//! Whether an unknown field in a body is refused is not known; here it is ignored.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::ListenerExt as _;
+use bytes::Bytes;
+use http_body_util::Full;
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tower_service::Service as _;
+
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::transport::{Body, HttpError, HttpFuture, HttpService};
+
+mod agent;
+mod answer;
+mod capabilities;
+mod clock;
+mod handlers;
+mod idempotency;
+mod incoming;
+mod router;
+mod shared;
+mod workspace;
+
+use shared::{Shared, keep_moving};
+
+/// The one key a local server accepts: a constant, and no secret.
+const API_KEY: &str = "sk_test_local";
+/// How long a shutdown waits for requests that are under way.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A running local server. Dropping it stops it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> shadway::Result<()> {
+/// use shadway::local::LocalServer;
+///
+/// let server = LocalServer::start().await?;
+/// // What a program needs to use it instead of the service:
+/// println!("SHADWAY_BASE_URL={} SHADWAY_API_KEY={}", server.url(), server.api_key());
+/// # Ok(())
+/// # }
+/// ```
+pub struct LocalServer {
+    url: String,
+    router: Router,
+    shared: Arc<Shared>,
+    /// Dropped to tell the server that it is over.
+    stop: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<()>,
+    moving: JoinHandle<()>,
+}
+
+impl LocalServer {
+    /// Starts a server on a free port of this machine, in the tokio runtime this is awaited in, which needs
+    /// its I/O and its time enabled. It serves as long as that runtime runs.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when there is no tokio runtime, or no port can be had.
+    pub async fn start() -> Result<Self> {
+        if Handle::try_current().is_err() {
+            return Err(Error::config("the local server needs a tokio runtime to run in"));
+        }
+        let refuse = |error: std::io::Error| Error::config(format!("the local server has no port: {error}"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(refuse)?;
+        let url = format!("http://{}", listener.local_addr().map_err(refuse)?);
+
+        let shared = Arc::new(Shared::start());
+        let router = router::router(Arc::clone(&shared));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let listener = listener.tap_io(|connection| {
+            // Without it answers are slower, and nothing else.
+            let _ = connection.set_nodelay(true);
+        });
+        let server = axum::serve(listener, router.clone()).with_graceful_shutdown(async move {
+            // Sent or dropped, it is over.
+            let _ = stopped.await;
+        });
+        let serving = tokio::spawn(async move {
+            // It ends when it is told to; errors of single connections are theirs.
+            let _ = server.await;
+        });
+        let moving = tokio::spawn(keep_moving(Arc::clone(&shared)));
+        Ok(Self { url, router, shared, stop: Some(stop), serving, moving })
+    }
+
+    /// Where it listens, such as `http://127.0.0.1:49152`.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The one key it accepts.
+    #[must_use]
+    pub fn api_key(&self) -> &str {
+        API_KEY
+    }
+
+    /// A client of this server, over HTTP.
+    ///
+    /// # Errors
+    /// As [`ClientBuilder::build`](crate::ClientBuilder::build).
+    pub fn client(&self) -> Result<Client> {
+        Client::builder().api_key(API_KEY).base_url(&self.url).build()
+    }
+
+    /// The same server as a transport in memory, for
+    /// [`ClientBuilder::http_service`](crate::ClientBuilder::http_service): the same state, no socket.
+    #[must_use]
+    pub fn service(&self) -> LocalService {
+        LocalService { router: self.router.clone(), shared: Arc::clone(&self.shared) }
+    }
+
+    /// Stops the server: answers the requests that are under way, and returns when the port is closed.
+    ///
+    /// A request that takes longer than 5 s to come in is not waited for.
+    pub async fn shutdown(mut self) {
+        self.stop();
+        // Either way it has stopped listening: the port is the first thing it gives up.
+        let _ = tokio::time::timeout(GRACE, &mut self.serving).await;
+    }
+
+    fn stop(&mut self) {
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        self.stop = None;
+        self.moving.abort();
+    }
+}
+
+impl Drop for LocalServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl fmt::Debug for LocalServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalServer").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+/// A [`LocalServer`] as a transport in memory, from [`LocalServer::service`].
+///
+/// It does not keep the server alive: once that is stopped or dropped, no connection can be made.
+#[derive(Clone)]
+pub struct LocalService {
+    router: Router,
+    shared: Arc<Shared>,
+}
+
+impl HttpService for LocalService {
+    fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
+        let mut router = self.router.clone();
+        Box::pin(async move {
+            if self.shared.stopped.load(Ordering::Relaxed) {
+                return Err(HttpError::connect("the local server has been stopped"));
+            }
+            match router.call(request.map(Full::new)).await {
+                Ok(response) => Ok(response.map(Body::new)),
+                Err(never) => match never {},
+            }
+        })
+    }
+}
+
+impl fmt::Debug for LocalService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalService").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -126,11 +126,15 @@ wire! {
             /// Whether it takes new mandates.
             status: AgentStatus,
         }
+        always {
+            /// What it can do: dotted action names, or a family name such as `phone`.
+            capabilities: Vec<String>,
+            /// Your own labels.
+            metadata: Metadata,
+        }
         optional {
             /// How it should behave.
             instructions: Option<String>,
-            /// What it can do: dotted action names, or a family name such as `phone`.
-            capabilities: Vec<String>,
             /// Settings by capability or family name.
             capability_config: AgentCapabilityConfigMap,
             /// How far each capability's setup is. A name may be missing; that does not mean ready.
@@ -138,8 +142,6 @@ wire! {
             /// The number of its saved version; a change of status or metadata alone makes none. (That
             /// versions exist is documented, the field assumed.)
             revision: Option<u64>,
-            /// Your own labels.
-            metadata: Metadata,
             /// When it was created.
             created_at: Option<Timestamp>,
             /// When it was last changed.

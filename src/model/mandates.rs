@@ -42,9 +42,11 @@ wire! {
     #[derive(Default)]
     pub struct MandateState {
         required {}
-        optional {
+        always {
             /// What has happened and what is next.
             summary: String,
+        }
+        optional {
             /// What it is waiting for, while it waits.
             waiting_on: Option<String>,
         }
@@ -64,16 +66,9 @@ wire! {
             /// Where it stands.
             status: MandateStatus,
         }
-        optional {
-            /// The agent's saved version that it runs with (that it keeps one is documented, the field
-            /// assumed).
-            agent_revision: Option<u64>,
+        always {
             /// Preferences; the model reads them, nothing enforces them.
             guidance: Vec<String>,
-            /// When the job is due. Steers planning, enforces nothing.
-            deadline: Option<Timestamp>,
-            /// When it ends whatever its state: after this no action runs.
-            expires_at: Option<Timestamp>,
             /// The limits, enforced on every action.
             authority: Authority,
             /// The version of the limits; an amendment raises it.
@@ -82,6 +77,15 @@ wire! {
             current_state: MandateState,
             /// Your own labels.
             metadata: Metadata,
+        }
+        optional {
+            /// The agent's saved version that it runs with (that it keeps one is documented, the field
+            /// assumed).
+            agent_revision: Option<u64>,
+            /// When the job is due. Steers planning, enforces nothing.
+            deadline: Option<Timestamp>,
+            /// When it ends whatever its state: after this no action runs.
+            expires_at: Option<Timestamp>,
             /// When it was created.
             created_at: Option<Timestamp>,
             /// When it last changed.

@@ -116,8 +116,9 @@ impl Agents {
 
     /// Waits until every capability of the agent that reports a status is ready.
     ///
-    /// Ends early, with the agent as it is, when one has failed, is unavailable or requires an action: look at
-    /// [`Agent::not_ready`]. A capability that reports no status is not waited for.
+    /// Ends early with [`ErrorKind::NotReady`](crate::ErrorKind::NotReady) when one has failed, is unavailable
+    /// or requires an action, since none of them becomes ready by itself. A capability that reports no status
+    /// is not waited for.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -70,9 +70,7 @@ impl Transport {
             out_of_time: finished.out_of_time,
             ..CallFacts::default()
         };
-        if let Outcome::Answer(answer) | Outcome::Refused(answer, _) | Outcome::Redirected(answer, _) =
-            &finished.outcome
-        {
+        if let Some(answer) = finished.outcome.answer() {
             call.status = Some(answer.status);
             call.request_id = answer.request_id();
             call.retry_after = retry::retry_after(&answer.headers, self.timer.wall_clock());
@@ -88,6 +86,7 @@ impl Transport {
             Outcome::NotSent(source) => Cause::Connect(source),
             Outcome::Broken(source) => Cause::Connection(source),
             Outcome::AttemptTimeout(limit) => Cause::AttemptTimeout(limit),
+            Outcome::TransportTimeout(source) => Cause::TransportTimeout(source),
             Outcome::CallTimeout => Cause::CallTimeout,
             Outcome::TooLarge(limit) => Cause::ResponseTooLarge(limit),
         };

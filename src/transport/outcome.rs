@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::LOCATION;
+use http::header::{HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
@@ -23,14 +23,16 @@ pub(crate) enum Outcome {
     Answer(Answer),
     /// Any other status.
     Refused(Answer, ApiError),
-    /// A redirect, and where it points.
-    Redirected(Answer, String),
+    /// A redirect, and where it points; without an answer when the transport had followed it already.
+    Redirected(Option<Answer>, String),
     /// Certainly never sent.
     NotSent(BoxError),
     /// Sent, perhaps; no whole answer.
     Broken(BoxError),
-    /// The attempt took too long.
+    /// The attempt took longer than it may.
     AttemptTimeout(Duration),
+    /// The transport has a timeout of its own, and it was over.
+    TransportTimeout(BoxError),
     /// The whole call took too long.
     CallTimeout,
     /// The answer is larger than the limit.
@@ -39,34 +41,30 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// Reads the answer to its end, or to its limit.
-    pub(crate) async fn read(
-        response: Result<http::Response<Body>, HttpError>,
-        limit: usize,
-        attempt_timeout: Duration,
-    ) -> Self {
+    pub(crate) async fn read(response: Result<http::Response<Body>, HttpError>, limit: usize) -> Self {
         let (parts, body) = match response {
             Ok(response) => response.into_parts(),
             Err(error) => {
                 return match error.kind.clone() {
                     HttpErrorKind::Connect => Self::NotSent(error.into_source()),
-                    HttpErrorKind::Timeout => Self::AttemptTimeout(attempt_timeout),
+                    HttpErrorKind::Timeout => Self::TransportTimeout(error.into_source()),
                     HttpErrorKind::Other => Self::Broken(error.into_source()),
-                    HttpErrorKind::Redirected(location) => {
-                        Self::Redirected(answer(StatusCode::FOUND, HeaderMap::new(), Bytes::new()), location)
-                    }
+                    HttpErrorKind::Redirected(location) => Self::Redirected(None, location),
                 };
             }
         };
         let success = parts.status.is_success();
         let limit = if success { limit } else { REFUSAL_BYTES };
         match read(body, limit).await {
-            Ok(Read { bytes, .. }) if parts.status.is_redirection() => {
-                let location = location(&parts.headers);
-                Self::Redirected(answer(parts.status, parts.headers, bytes), location)
-            }
             Ok(Read { bytes, .. }) if !success => {
+                let location =
+                    parts.headers.get(LOCATION).filter(|_| parts.status.is_redirection()).map(shown_location);
                 let api = refusal(&bytes);
-                Self::Refused(answer(parts.status, parts.headers, bytes), api)
+                let answer = answer(parts.status, parts.headers, bytes);
+                match location {
+                    Some(location) => Self::Redirected(Some(answer), location),
+                    None => Self::Refused(answer, api),
+                }
             }
             Ok(Read { whole: false, .. }) => Self::TooLarge(limit),
             Ok(Read { bytes, .. }) => Self::Answer(answer(parts.status, parts.headers, bytes)),
@@ -75,6 +73,15 @@ impl Outcome {
                 Self::Refused(answer(parts.status, parts.headers, Bytes::new()), refusal(b""))
             }
             Err(error) => Self::Broken(error),
+        }
+    }
+
+    /// The answer, if one came.
+    pub(crate) fn answer(&self) -> Option<&Answer> {
+        match self {
+            Self::Answer(answer) | Self::Refused(answer, _) => Some(answer),
+            Self::Redirected(answer, _) => answer.as_ref(),
+            _ => None,
         }
     }
 
@@ -97,6 +104,7 @@ impl Outcome {
             Self::Redirected(..)
             | Self::Broken(_)
             | Self::AttemptTimeout(_)
+            | Self::TransportTimeout(_)
             | Self::CallTimeout
             | Self::TooLarge(_) => true,
         }
@@ -167,10 +175,7 @@ fn start_of(body: &[u8]) -> String {
 }
 
 /// Where a redirect points, without what may be secret in it.
-fn location(headers: &HeaderMap) -> String {
-    let Some(location) = headers.get(LOCATION) else {
-        return "nowhere (it has no location)".to_owned();
-    };
+fn shown_location(location: &HeaderValue) -> String {
     match location.to_str() {
         Ok(text) if text.len() <= SHOWN_BYTES => bare_url(text),
         _ => "a location that can't be shown".to_owned(),

@@ -89,7 +89,7 @@ async fn attempt(
     let started = transport.timer.now();
     let exchange = pin!(async {
         let response = transport.service.call(wire.clone()).await;
-        Outcome::read(response, transport.limits.max_response_bytes, attempt_timeout).await
+        Outcome::read(response, transport.limits.max_response_bytes).await
     });
     let time = remaining.map_or(attempt_timeout, |remaining| remaining.min(attempt_timeout));
     let outcome = match select(exchange, transport.timer.sleep(time)).await {
@@ -126,7 +126,7 @@ pub(crate) fn decide(outcome: &Outcome, conditions: &Conditions) -> Option<Durat
     match outcome {
         Outcome::NotSent(_) => Some(backoff),
         _ if !conditions.replayable => None,
-        Outcome::Broken(_) | Outcome::AttemptTimeout(_) => Some(backoff),
+        Outcome::Broken(_) | Outcome::AttemptTimeout(_) | Outcome::TransportTimeout(_) => Some(backoff),
         Outcome::Refused(answer, _)
             if is_retried_status(answer.status)
                 || outcome.code() == Some(&ErrorCode::IdempotencyInProgress) =>

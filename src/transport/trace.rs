@@ -8,30 +8,26 @@ use super::request::Request;
 
 #[cfg(feature = "tracing")]
 pub(super) fn attempt(request: &Request, number: u32, outcome: &Outcome, took: Duration) {
-    let (what, status) = match outcome {
-        Outcome::Answer(answer) => ("answer", Some(answer.status.as_u16())),
-        Outcome::Refused(answer, _) => ("refusal", Some(answer.status.as_u16())),
-        Outcome::Redirected(answer, _) => ("redirect", Some(answer.status.as_u16())),
-        Outcome::NotSent(_) => ("no connection", None),
-        Outcome::Broken(_) => ("broken connection", None),
-        Outcome::AttemptTimeout(_) => ("attempt timeout", None),
-        Outcome::CallTimeout => ("call timeout", None),
-        Outcome::TooLarge(_) => ("answer too large", None),
+    let what = match outcome {
+        Outcome::Answer(_) => "answer",
+        Outcome::Refused(..) => "refusal",
+        Outcome::Redirected(..) => "redirect",
+        Outcome::NotSent(_) => "no connection",
+        Outcome::Broken(_) => "broken connection",
+        Outcome::AttemptTimeout(_) => "attempt timeout",
+        Outcome::TransportTimeout(_) => "transport timeout",
+        Outcome::CallTimeout => "call timeout",
+        Outcome::TooLarge(_) => "answer too large",
     };
-    let request_id = match outcome {
-        Outcome::Answer(answer) | Outcome::Refused(answer, _) | Outcome::Redirected(answer, _) => {
-            answer.request_id()
-        }
-        _ => None,
-    };
+    let answer = outcome.answer();
     tracing::debug!(
         target: "shadway",
         method = %request.method,
         route = request.template,
         attempt = number,
         outcome = what,
-        status,
-        request_id,
+        status = answer.map(|answer| answer.status.as_u16()),
+        request_id = answer.and_then(|answer| answer.request_id()),
         took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "attempt"
     );

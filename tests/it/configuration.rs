@@ -128,3 +128,31 @@ async fn a_calls_own_header_is_checked_before_sending() {
     }
     assert_eq!(script.count(), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_defaults_are_those_the_readme_names() {
+    let readme = include_str!("../../README.md");
+    for row in [
+        "| one attempt | 30 s |",
+        "| retries | 2 |",
+        "| largest answer | 16 MiB |",
+        "| no limit | `timeout` |",
+    ] {
+        assert!(readme.contains(row), "{row}");
+    }
+    let script = Script::new([Step::Hang]);
+    let started = tokio::time::Instant::now();
+    let error = script.client().agents().get("agt_1").max_retries(0).await.unwrap_err();
+    assert_eq!(error.to_string(), "no answer within 30s");
+    assert_eq!(started.elapsed().as_secs(), 30);
+    script.client().agents().get("agt_1").await.unwrap_err();
+    assert_eq!(script.count(), 4, "one call without retries, one with two");
+
+    let limit = 16 * 1024 * 1024;
+    let of_length = |length| Script::new([Step::text(200, vec![b' '; length])]).client();
+    let kind = |client: Client| async move { client.agents().get("agt_1").await.unwrap_err().kind() };
+    assert_eq!(kind(of_length(limit)).await, ErrorKind::Decode);
+    assert_eq!(kind(of_length(limit + 1)).await, ErrorKind::ResponseTooLarge);
+    assert!(readme.contains("| making a connection | 10 s |"));
+    assert!(format!("{:?}", Client::builder()).contains("connect_timeout: 10s"));
+}

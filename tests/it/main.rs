@@ -14,5 +14,6 @@ mod retries;
 mod secrets;
 mod sockets;
 mod support;
+mod tls;
 mod waits;
 mod wire;

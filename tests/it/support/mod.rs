@@ -179,7 +179,7 @@ pub(crate) fn agent() -> Value {
 pub(crate) fn mandate(status: &str) -> Value {
     json!({
         "id": "mnd_1", "agent": "agt_1", "objective": "Say hello.", "status": status,
-        "authority": {}, "authorityVersion": 1, "currentState": {"summary": format!("It is {status}.")},
+        "guidance": [], "metadata": {}, "authority": {}, "authorityVersion": 1, "currentState": {"summary": format!("It is {status}.")},
     })
 }
 

@@ -1,0 +1,83 @@
+//! What a mandate may be given: checked when it is created.
+
+use crate::local::answer::{Refusal, Result};
+use crate::local::capabilities::{self, Standing};
+use crate::model::agents::Agent;
+use crate::model::authority::{Authority, SpendAuthority};
+use crate::model::errors::ErrorCode;
+
+/// Checks an authority against the agent that is to use it, and gives the actions it grants.
+pub(crate) fn check(authority: &Authority, agent: &Agent) -> Result<Vec<String>> {
+    if let Some(spend) = &authority.spend {
+        check_spend(spend)?;
+    }
+    if !authority.capabilities.is_empty() {
+        for (index, name) in authority.capabilities.iter().enumerate() {
+            granted(name, agent)
+                .and_then(|()| can_run(name))
+                .map_err(|refusal| refusal.param(format!("authority.capabilities[{index}]")))?;
+        }
+        return Ok(authority.capabilities.clone());
+    }
+    // Nothing named means the agent's full set (documented), so all of it is needed: an agent may carry a name
+    // that can't run, but then its mandates have to say which of the others they use (assumed). A family's
+    // name is not an action and grants nothing.
+    let full: Vec<String> =
+        agent.capabilities.iter().filter(|name| capabilities::is_action(name)).cloned().collect();
+    for name in &full {
+        can_run(name).map_err(|refusal| refusal.param("authority.capabilities"))?;
+    }
+    Ok(full)
+}
+
+fn granted(name: &str, agent: &Agent) -> Result<()> {
+    let refuse = |why: String| Err(Refusal::invalid(why).code(ErrorCode::CapabilityNotGranted));
+    if !capabilities::is_action(name) {
+        return refuse(format!("{name:?} is no action; name each one, such as \"email.send\""));
+    }
+    if !agent.capabilities.iter().any(|other| other == name) {
+        return refuse(format!("the agent does not have {name:?}"));
+    }
+    Ok(())
+}
+
+fn can_run(name: &str) -> Result<()> {
+    match capabilities::standing(name) {
+        Standing::Available => Ok(()),
+        Standing::Unavailable => {
+            let why = format!("{name:?} can't run: its executionMode is unavailable");
+            Err(Refusal::invalid(why).code(ErrorCode::CapabilityUnavailable))
+        }
+        Standing::Family | Standing::Unknown => {
+            let why = format!("the workspace has no capability {name:?}");
+            Err(Refusal::invalid(why).code(ErrorCode::CapabilityNotGranted))
+        }
+    }
+}
+
+fn check_spend(spend: &SpendAuthority) -> Result<()> {
+    let refuse = |field: &str, why: &str| {
+        Err(invalid_authority(format!("the {field} {why}")).param(format!("authority.spend.{field}")))
+    };
+    if spend.maximum.as_ref().is_some_and(|maximum| maximum.amount < 0) {
+        return refuse("maximum", "is negative");
+    }
+    let Some(threshold) = &spend.approval_threshold else { return Ok(()) };
+    if threshold.amount < 0 {
+        return refuse("approvalThreshold", "is negative");
+    }
+    match &spend.maximum {
+        None => refuse("approvalThreshold", "has no maximum to be below"),
+        Some(maximum) if maximum.currency != threshold.currency => {
+            refuse("approvalThreshold", "is in another currency than the maximum")
+        }
+        Some(maximum) if threshold.amount >= maximum.amount => {
+            refuse("approvalThreshold", "is not below the maximum")
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+pub(crate) fn invalid_authority(message: impl Into<String>) -> Refusal {
+    Refusal::invalid(message).code(ErrorCode::InvalidAuthority)
+}
