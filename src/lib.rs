@@ -98,17 +98,44 @@ pub mod agents {
     pub use crate::resources::agents::{Agents, ReadyWait};
 }
 
+/// Approvals: the points at which a person decides.
+pub mod approvals {
+    pub use crate::model::approvals::*;
+    pub use crate::resources::approvals::Approvals;
+}
+
+/// Events: the running record of what mandates did.
+pub mod events {
+    pub use crate::model::events::*;
+    pub use crate::resources::events::{Events, MandateEvents};
+}
+
 /// Mandates: one job each, inside hard limits.
 pub mod mandates {
+    pub use crate::model::amendments::*;
     pub use crate::model::authority::*;
     pub use crate::model::mandates::*;
     pub use crate::resources::mandates::{MandateHandle, Mandates, Updates, Wait};
 }
 
+/// The record of a mandate: facts and the evidence behind them, open questions, promises.
+pub mod record {
+    pub use crate::model::record::*;
+    pub use crate::resources::artifacts::Artifacts;
+    pub use crate::resources::mandates::Record;
+}
+
 /// Words that many resources share: ids, money, labels, intervals.
 pub mod types {
     pub use crate::model::types::{
-        AgentId, ApiError, ErrorCode, Extra, Interval, IntervalError, JsonNumber, MandateId, Metadata, Money,
-        Nullable, RawFields, RawJson,
+        AgentId, AmendmentId, ApiError, ApprovalId, ArtifactId, AssertionId, CapabilityId, CommitmentId,
+        ErrorCode, EventId, EvidenceId, Extra, FactId, InformationNeedId, Interval, IntervalError, IssueId,
+        JsonNumber, MandateId, Metadata, Money, Nullable, RawFields, RawJson, WebhookEndpointId,
     };
+}
+
+/// Webhooks: the same events, delivered to your servers.
+pub mod webhooks {
+    pub use crate::model::webhooks::*;
+    pub use crate::resources::webhook_endpoints::{WebhookEndpoints, Webhooks};
 }
