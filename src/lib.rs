@@ -59,6 +59,7 @@
 //! | `rustls` | yes | TLS by rustls with aws-lc and the platform's trust store |
 //! | `rustls-ring` | | TLS by rustls with ring: quicker to build, see below |
 //! | `native-tls` | | TLS by the system's library |
+//! | `schema` | yes | [`Capability::define`](capabilities::Capability::define): schemas from your own types |
 //! | `local` | | [`local`]: a server in your process that speaks the service's contract |
 //! | `tracing` | | events of the attempts and retries, through `tracing` |
 //!
@@ -102,6 +103,14 @@ pub mod agents {
 pub mod approvals {
     pub use crate::model::approvals::*;
     pub use crate::resources::approvals::Approvals;
+}
+
+/// Capabilities: one thing each that an agent can do, built in or your own.
+pub mod capabilities {
+    pub use crate::model::capabilities::*;
+    pub use crate::resources::capabilities::{Capabilities, Executor};
+    #[cfg(feature = "schema")]
+    pub use crate::resources::capabilities::{CapabilityBuilder, DefinedCapability};
 }
 
 /// Events: the running record of what mandates did.

@@ -6,6 +6,7 @@ pub(crate) mod agents;
 pub(crate) mod amendments;
 pub(crate) mod approvals;
 pub(crate) mod authority;
+pub(crate) mod capabilities;
 pub(crate) mod errors;
 pub(crate) mod events;
 pub(crate) mod ids;

@@ -30,6 +30,8 @@ routes! { "/v1":
     APPROVAL = "/approvals/{id}",
     APPROVAL_APPROVE = "/approvals/{id}/approve",
     APPROVAL_REJECT = "/approvals/{id}/reject",
+    CAPABILITIES = "/capabilities",
+    CAPABILITY = "/capabilities/{name}",
     EVENTS = "/events",
     WEBHOOK_ENDPOINTS = "/webhooks/endpoints",
     WEBHOOK_ENDPOINT = "/webhooks/endpoints/{id}",

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
+pub(crate) mod capabilities;
 pub(crate) mod events;
 pub(crate) mod mandates;
 pub(crate) mod poll;
