@@ -11,6 +11,7 @@ mod configuration;
 mod errors;
 mod events;
 mod exact;
+mod fixtures;
 mod idempotency;
 mod lists;
 mod paths;
