@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::HeaderValue;
 use http::{HeaderMap, Method, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::client::Client;
 use crate::error::Result;
 use crate::transport::request::Request;
-use crate::transport::{Answer, Transport};
+use crate::transport::{Answer, Body, Transport};
 
 /// The future of a call that has been sent.
 pub type CallFuture<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
@@ -168,6 +169,19 @@ impl<T> Call<T> {
     pub(crate) fn change(mut self, change: impl FnOnce(&mut Request) -> Result<()>) -> Self {
         self.request = self.request.and_then(|mut request| change(&mut request).map(|()| request));
         self
+    }
+
+    /// Opens the call instead, as a request that lasts. Its timeout and its retries don't count.
+    pub(crate) async fn open(
+        self,
+        last_event_id: Option<HeaderValue>,
+        attempt: u32,
+    ) -> Result<http::Response<Body>> {
+        self.transport.open(&self.request?, last_event_id, attempt).await
+    }
+
+    pub(crate) fn transport(&self) -> &Arc<Transport> {
+        &self.transport
     }
 
     /// The same call once more, if it can be sent at all.

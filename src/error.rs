@@ -66,8 +66,11 @@ pub enum ErrorKind {
     WaitTimeout,
     /// The answer is not what the contract says.
     Decode,
-    /// The answer is larger than `max_response_bytes`.
+    /// The answer is larger than `max_response_bytes`, or an event of a stream larger than `max_event_bytes`.
     ResponseTooLarge,
+    /// The event id a stream was to resume after is older than what the service keeps (410, assumed). Read what
+    /// was missed with a list of the events, and stream without resuming.
+    CursorTooOld,
     /// A list gave a cursor a second time.
     Pagination,
     /// A capability of an agent that was waited for won't be ready by itself.
@@ -126,6 +129,14 @@ pub(crate) enum Cause {
     Decode(String, #[source] Option<BoxError>),
     #[error("the answer is larger than {0} bytes")]
     ResponseTooLarge(usize),
+    #[error("an event is larger than {0} bytes")]
+    EventTooLarge(usize),
+    #[error("the service ended the stream")]
+    StreamEnd,
+    #[error("nothing came for {0:?}")]
+    StreamIdle(Duration),
+    #[error("the event to resume after is older than what the service keeps: {}", api_line(.0))]
+    CursorTooOld(Box<ApiError>),
     #[error("{0}")]
     NotReady(String),
     #[error("the list gave the same cursor twice")]
@@ -151,11 +162,15 @@ impl Error {
             Cause::Execution(..) => ErrorKind::Execution,
             Cause::Api(_) => self.0.call.status.map_or(ErrorKind::UnexpectedStatus, kind_of_status),
             Cause::Redirect(_) => ErrorKind::Redirect,
-            Cause::Connect(_) | Cause::Connection(_) => ErrorKind::Connection,
-            Cause::AttemptTimeout(_) | Cause::TransportTimeout(_) | Cause::CallTimeout => ErrorKind::Timeout,
+            Cause::Connect(_) | Cause::Connection(_) | Cause::StreamEnd => ErrorKind::Connection,
+            Cause::AttemptTimeout(_)
+            | Cause::TransportTimeout(_)
+            | Cause::CallTimeout
+            | Cause::StreamIdle(_) => ErrorKind::Timeout,
             Cause::WaitTimeout(..) => ErrorKind::WaitTimeout,
             Cause::Decode(..) => ErrorKind::Decode,
-            Cause::ResponseTooLarge(_) => ErrorKind::ResponseTooLarge,
+            Cause::ResponseTooLarge(_) | Cause::EventTooLarge(_) => ErrorKind::ResponseTooLarge,
+            Cause::CursorTooOld(_) => ErrorKind::CursorTooOld,
             Cause::NotReady(_) => ErrorKind::NotReady,
             Cause::RepeatedCursor => ErrorKind::Pagination,
         }
@@ -257,13 +272,21 @@ impl Error {
     #[must_use]
     pub fn api(&self) -> Option<&ApiError> {
         match &self.0.cause {
-            Cause::Api(api) => Some(api),
+            Cause::Api(api) | Cause::CursorTooOld(api) => Some(api),
             _ => None,
         }
     }
 
     pub(crate) fn new(cause: Cause, call: CallFacts) -> Self {
         Self(Box::new(Inner { cause, call }))
+    }
+
+    /// What a refusal (410) means when it was asked to resume.
+    pub(crate) fn cursor_too_old(mut self) -> Self {
+        if let Cause::Api(api) = self.0.cause {
+            self.0.cause = Cause::CursorTooOld(api);
+        }
+        self
     }
 
     pub(crate) fn config(message: impl Into<String>) -> Self {

@@ -45,6 +45,8 @@
 //!   [`Call`](call::Call), which `.await` or `.send()` sends. Options of one call sit on it.
 //! - **Lists** are a call for the first page, or a stream of all [`pages`](call::Call::pages) or
 //!   [`items`](call::Call::items).
+//! - **Events** are [followed](events::EventStream) as they happen: the stream connects again by itself, resumes where
+//!   it was, and gives no event twice.
 //! - **Retries** happen by themselves, two by default, with the same idempotency key and the same bytes. A
 //!   dropped connection never makes two mandates.
 //! - **Unknown values and fields are kept**, never an error, and go back as they came.
@@ -118,6 +120,7 @@ pub mod capabilities {
 pub mod events {
     pub use crate::model::events::*;
     pub use crate::resources::events::{Events, MandateEvents};
+    pub use crate::stream::{EventStream, StreamState};
 }
 
 /// Mandates: one job each, inside hard limits.

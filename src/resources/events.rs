@@ -9,6 +9,7 @@ use crate::model::routes;
 use crate::model::types::MandateId;
 use crate::page::Page;
 use crate::resources::mandates::MandateHandle;
+use crate::stream::EventStream;
 
 /// The events of all mandates of a workspace, from [`Client::events`].
 #[derive(Debug, Clone)]
@@ -42,6 +43,23 @@ impl Events {
     /// ```
     pub fn list(&self) -> Call<Page<Event>> {
         Call::new(&self.client, Method::GET, routes::EVENTS, &[])
+    }
+
+    /// Follows the events of all mandates, in the order in which they happen (documented).
+    ///
+    /// Nothing is sent until the stream is polled. See [`EventStream`] for resuming, and for what ends it.
+    ///
+    /// ```
+    /// # async fn doc(client: shadway::Client) -> shadway::Result<()> {
+    /// let mut events = client.events().stream();
+    /// while let Some(event) = events.try_next().await? {
+    ///     println!("{} {} {}", event.mandate, event.sequence, event.event_type);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stream(&self) -> EventStream {
+        EventStream::new(Call::new(&self.client, Method::GET, routes::EVENT_STREAM, &[]))
     }
 }
 
@@ -80,6 +98,27 @@ impl MandateEvents {
     /// ```
     pub fn list(&self) -> Call<Page<Event>> {
         Call::new(&self.client, Method::GET, routes::MANDATE_EVENTS, &[self.id.as_str()])
+    }
+
+    /// Follows the events of the mandate. It doesn't end by itself when the mandate does (documented): see
+    /// [`until_terminal`](EventStream::until_terminal).
+    ///
+    /// Nothing is sent until the stream is polled. See [`EventStream`] for resuming, and for what ends it.
+    ///
+    /// ```
+    /// # async fn doc(client: shadway::Client) -> shadway::Result<()> {
+    /// let mut events = client.mandate("mnd_1").events().stream().until_terminal();
+    /// while let Some(event) = events.try_next().await? {
+    ///     println!("{} {}", event.sequence, event.event_type);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stream(&self) -> EventStream {
+        EventStream::of_mandate(
+            Call::new(&self.client, Method::GET, routes::MANDATE_EVENT_STREAM, &[self.id.as_str()]),
+            self.client.mandates().get(&self.id),
+        )
     }
 
     /// Lists the events after a sequence number, to fill a gap (the parameter is assumed).

@@ -9,7 +9,6 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -19,6 +18,7 @@ use memchr::memchr;
 
 pub(super) use super::lines::TooLarge;
 use super::lines::{Buffer, Lines};
+use crate::model::types::EventId;
 
 /// A block of up to this many lines is given to the crate whole, a longer one line by line: for each line it
 /// copies all that is left of what it was given.
@@ -29,7 +29,7 @@ const WHOLE_LINES: usize = 4;
 pub(super) struct Block {
     /// The last event id on this connection, of this block or an earlier one; `None` when there was none yet.
     /// Empty when the service took it back.
-    pub(super) id: Option<Arc<str>>,
+    pub(super) id: Option<EventId>,
     /// `None` if the block moved the id only.
     pub(super) frame: Option<Frame>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Decoder {
     field_lines: usize,
     has_data: bool,
     has_id: bool,
-    id: Option<Arc<str>>,
+    id: Option<EventId>,
     retry: Option<u64>,
 }
 
@@ -95,7 +95,7 @@ impl Decoder {
                     }
                     b"id" if memchr(0, value).is_none() => {
                         self.has_id = true;
-                        self.id = Some(String::from_utf8_lossy(value).into());
+                        self.id = Some(EventId::from(&*String::from_utf8_lossy(value)));
                     }
                     b"retry" => self.retry = milliseconds(value).or(self.retry),
                     _ => {}

@@ -1,7 +1,413 @@
-//! Event streams.
+//! Event streams: one connection after another, and no event twice.
 
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+use http::{Response, StatusCode};
+
+use crate::call::Call;
+use crate::clock::{Sleep, Timer};
+use crate::error::{CallFacts, Cause, Error, ErrorKind, Result};
+use crate::model::events::{Event, EventType};
+use crate::model::mandates::{Mandate, MandateStatus};
+use crate::model::types::EventId;
+use crate::transport::{Body, request_id};
+
+mod backoff;
+mod connection;
+mod cursor;
 mod decoder;
+mod ending;
 mod lines;
-
+mod seen;
+mod state;
 #[cfg(test)]
 mod tests;
+
+use backoff::Backoff;
+use connection::{Break, Connection};
+use cursor::Cursor;
+use decoder::Block;
+use ending::Ending;
+use seen::Seen;
+use state::Observer;
+pub use state::StreamState;
+
+/// Three heartbeats, of which the service sends one every 15 s (assumed).
+const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
+const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Events as they happen, from [`MandateEvents::stream`](crate::events::MandateEvents::stream) or
+/// [`Events::stream`](crate::events::Events::stream).
+///
+/// It connects when it is first polled, and again whenever the connection is lost: refused, broken, ended by
+/// the service, silent, or answered with 408, 425, 429 or 5xx. Each time it resumes after the last event, with
+/// growing delays (250 ms to 30 s, all jitter; `retry:` and `Retry-After` of the service are kept to), and none of
+/// that shows among the events. Delivery is at least once (documented); events that come again are left out, as
+/// far as the last 4,096 go.
+///
+/// What another connection would not help is an error and the last item: any other refusal, a redirect, an answer
+/// that is no event stream, an event larger than the limit. [`ErrorKind::CursorTooOld`] says that the event
+/// to resume after is no longer kept. The service itself ends a stream with 204 (assumed), and not when the
+/// mandate ends (documented): see [`until_terminal`](Self::until_terminal).
+///
+/// Dropping it closes the connection at once and never affects the mandate.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> shadway::Result<()> {
+/// # use shadway::transport::{Body, HttpFuture, HttpService};
+/// # #[derive(Debug)]
+/// # struct Canned;
+/// # impl HttpService for Canned {
+/// #     fn call(&self, request: http::Request<bytes::Bytes>) -> HttpFuture<'_> {
+/// #         let events = "id: evt_8\ndata: {\"id\":\"evt_8\",\"type\":\"mandate.status_changed\",\"sequence\":8,\
+/// #             \"mandate\":\"mnd_1\",\"data\":{\"mandate\":{\"id\":\"mnd_1\",\"agent\":\"agt_1\",\
+/// #             \"objective\":\"Say hello.\",\"status\":\"completed\"},\"previousStatus\":\"running\"}}\n\n";
+/// #         let response = http::Response::builder().header("content-type", "text/event-stream");
+/// #         Box::pin(async move { Ok(response.body(Body::from(events)).unwrap()) })
+/// #     }
+/// # }
+/// # let client = shadway::Client::builder().api_key("sk_test_1").http_service(Canned).build()?;
+/// use shadway::events::EventData;
+///
+/// let mut events = client.mandate("mnd_1").events().stream().resume_after("evt_7");
+/// while let Some(event) = events.try_next().await? {
+///     match event.data {
+///         EventData::MandateStatusChanged(change) if change.mandate.status.is_terminal() => break,
+///         EventData::ExecutionFailed(run) => println!("failed: {}", run.execution.capability),
+///         _ => {} // unknown types arrive here, never as an error
+///     }
+/// }
+/// assert_eq!(events.cursor().unwrap(), "evt_8"); // store it, and resume there after a restart
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a stream does nothing until it is polled"]
+pub struct EventStream {
+    /// The request of the next connection.
+    call: Option<Call<Event>>,
+    timer: Arc<dyn Timer>,
+    cursor: Cursor,
+    event_types: Vec<EventType>,
+    idle_timeout: Duration,
+    max_reconnects: Option<u32>,
+    max_event_bytes: usize,
+    observer: Observer,
+    /// The reads of the mandate, if there is one to follow.
+    ending: Option<Ending>,
+    until_terminal: bool,
+    phase: Phase,
+    backoff: Backoff,
+    seen: Seen,
+    /// Connections in a row, from the last one that brought an event on.
+    attempts: u32,
+}
+
+enum Phase {
+    Start,
+    Opening { opening: Pin<Box<dyn Future<Output = Result<Response<Body>>> + Send>>, resumes: bool },
+    Open(Box<Connection>),
+    Waiting(Sleep),
+    Over,
+}
+
+impl EventStream {
+    pub(crate) fn new(call: Call<Event>) -> Self {
+        Self {
+            timer: Arc::clone(&call.transport().timer),
+            call: Some(call),
+            cursor: Cursor::default(),
+            event_types: Vec::new(),
+            idle_timeout: IDLE_TIMEOUT,
+            max_reconnects: None,
+            max_event_bytes: MAX_EVENT_BYTES,
+            observer: Observer::default(),
+            ending: None,
+            until_terminal: false,
+            phase: Phase::Start,
+            backoff: Backoff::new(),
+            seen: Seen::default(),
+            attempts: 0,
+        }
+    }
+
+    /// The stream of one mandate, which this call reads.
+    pub(crate) fn of_mandate(call: Call<Event>, mandate: Call<Mandate>) -> Self {
+        let stream = Self::new(call);
+        Self { ending: Some(Ending::new(mandate, Arc::clone(&stream.timer))), ..stream }
+    }
+
+    /// Resumes after an event: what happened since comes first (documented). Without it the stream starts with
+    /// what happens next (assumed). An empty id means the same as none.
+    ///
+    /// Store the id of each event once you have handled it, or [`cursor`](Self::cursor), and give it here after a
+    /// restart. An id that can't be sent in a header is an error before anything is sent.
+    pub fn resume_after(mut self, id: impl Into<EventId>) -> Self {
+        self.cursor = Cursor::given(id.into());
+        self
+    }
+
+    /// Only events of these types; with an empty list all, which is the default. The others still move the
+    /// [`cursor`](Self::cursor).
+    pub fn event_types(mut self, types: impl IntoIterator<Item = impl Into<EventType>>) -> Self {
+        self.event_types = types.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// How long a connection may be silent before another takes its place: 45 s by default, three heartbeats.
+    /// Any byte counts; the time you spend between two polls doesn't.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// How often to connect again in a row without an event; then the last failure is an error, and the end. An
+    /// event starts the count anew. Unlimited by default; with 3, a service that gives nothing sees 4 connections.
+    pub fn max_reconnects(mut self, reconnects: u32) -> Self {
+        self.max_reconnects = Some(reconnects);
+        self
+    }
+
+    /// The largest event accepted, in bytes as it is sent: 16 MiB by default. A larger one is an error, and the
+    /// end.
+    pub fn max_event_bytes(mut self, bytes: usize) -> Self {
+        self.max_event_bytes = bytes;
+        self
+    }
+
+    /// A function that is told of connections, and of what was left out because it is no event. It is called
+    /// while the stream is polled, so it should be quick.
+    ///
+    /// ```
+    /// # async fn doc(client: shadway::Client) {
+    /// use shadway::events::StreamState;
+    ///
+    /// let events = client.mandate("mnd_1").events().stream().observer(|state| {
+    ///     if let StreamState::Waiting { cause, delay, .. } = state {
+    ///         eprintln!("connecting again in {delay:?}: {cause}");
+    ///     }
+    /// });
+    /// # drop(events);
+    /// # }
+    /// ```
+    pub fn observer(mut self, observer: impl Fn(&StreamState) + Send + Sync + 'static) -> Self {
+        self.observer = Observer::new(observer);
+        self
+    }
+
+    /// Ends after the event by which the mandate ends, which is the last item unless
+    /// [`event_types`](Self::event_types) leaves it out.
+    ///
+    /// The mandate is read once the stream is open, so one that had ended before ends the stream too: after what
+    /// is still to come, when there has been no event for 2 s. A mandate that can't be read (401, 403, 404) is an
+    /// error. On the stream of a whole workspace this is an error before anything is sent.
+    pub fn until_terminal(mut self) -> Self {
+        self.until_terminal = true;
+        self
+    }
+
+    /// The position to resume after, at any time: the id of the last event given out, or of what came since and
+    /// isn't given out. `None` while no id is known.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&EventId> {
+        self.cursor.id()
+    }
+
+    /// The next event; `None` at the end. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Result<Event>> {
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
+
+    /// The next event, or the error; `None` at the end. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// What another connection would not help; it is the last item.
+    pub async fn try_next(&mut self) -> Result<Option<Event>> {
+        self.next().await.transpose()
+    }
+
+    fn connect(&mut self) -> Result<()> {
+        if self.until_terminal && self.ending.is_none() {
+            return Err(Error::invalid_input("until_terminal needs the stream of one mandate"));
+        }
+        let last_event_id = self.cursor.header()?;
+        let Some(call) = self.call.take() else {
+            self.phase = Phase::Over;
+            return Ok(());
+        };
+        self.call = call.again();
+        self.attempts = self.attempts.saturating_add(1);
+        let resumes = last_event_id.is_some();
+        let opening = Box::pin(call.open(last_event_id, self.attempts));
+        self.phase = Phase::Opening { opening, resumes };
+        self.observer.see(&StreamState::Connecting { after: self.cursor().cloned() });
+        Ok(())
+    }
+
+    fn opened(&mut self, answer: Result<Response<Body>>, resumes: bool) -> Result<()> {
+        let response = match answer {
+            Ok(response) => response,
+            Err(error) if passes(&error) => return self.wait(error),
+            Err(error) if error.status() == Some(StatusCode::GONE) && resumes => {
+                return Err(error.cursor_too_old());
+            }
+            Err(error) => return Err(error),
+        };
+        if response.status() == StatusCode::NO_CONTENT {
+            self.phase = Phase::Over;
+            return Ok(());
+        }
+        let request_id = request_id(response.headers());
+        if let Err(what) = connection::check_type(response.headers()) {
+            let status = Some(response.status());
+            let call = CallFacts { status, request_id, attempts: self.attempts, ..CallFacts::default() };
+            return Err(Error::new(Cause::Decode(what, None), call));
+        }
+        let connection =
+            Connection::new(response.into_body(), request_id, self.max_event_bytes, self.idle_timeout);
+        self.phase = Phase::Open(Box::new(connection));
+        if let Some(ending) = self.ending.as_mut().filter(|_| self.until_terminal) {
+            ending.opened(resumes);
+        }
+        self.observer.see(&StreamState::Open);
+        Ok(())
+    }
+
+    fn take(&mut self, block: Block) -> Option<Event> {
+        self.cursor.follow(block.id);
+        let frame = block.frame?;
+        let event: Event = match serde_json::from_str(&frame.data) {
+            Ok(event) => event,
+            Err(error) => {
+                let what = error.to_string();
+                let cause = Error::new(Cause::Decode(what, Some(error.into())), CallFacts::default());
+                self.observer.see(&StreamState::Skipped { event_type: frame.event, cause });
+                return None;
+            }
+        };
+        if let Some(ending) = &mut self.ending {
+            ending.heard();
+        }
+        // A connection that brings only what was there before is no better than one that brings nothing.
+        if !self.seen.is_new(&event) {
+            return None;
+        }
+        self.backoff.reset();
+        self.attempts = 1;
+        if self.until_terminal && event.mandate_status().is_some_and(MandateStatus::is_terminal) {
+            self.phase = Phase::Over;
+        }
+        let all = self.event_types.is_empty() || self.event_types.contains(&EventType::All);
+        (all || self.event_types.contains(&event.event_type)).then_some(event)
+    }
+
+    fn broken(&mut self, why: Break, request_id: Option<String>) -> Result<()> {
+        let call = CallFacts { request_id, attempts: self.attempts, ..CallFacts::default() };
+        match why {
+            Break::Passing(cause) => self.wait(Error::new(cause, call)),
+            Break::Final(cause) => Err(Error::new(cause, call)),
+        }
+    }
+
+    /// The way to the next connection, if there is to be one.
+    fn wait(&mut self, cause: Error) -> Result<()> {
+        if self.max_reconnects.is_some_and(|most| self.attempts > most) {
+            return Err(cause);
+        }
+        let delay = self.backoff.next(fastrand::f64(), cause.retry_after());
+        self.phase = Phase::Waiting(self.timer.sleep(delay));
+        self.observer.see(&StreamState::Waiting { cause, delay });
+        Ok(())
+    }
+
+    /// One step; an event, if it came to one.
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>>> {
+        let done = match &mut self.phase {
+            Phase::Start => self.connect(),
+            Phase::Opening { opening, resumes } => {
+                let resumes = *resumes;
+                let answer = ready!(opening.as_mut().poll(context));
+                self.opened(answer, resumes)
+            }
+            Phase::Open(connection) => {
+                let polled = connection.poll_block(context, &*self.timer);
+                if let Some(milliseconds) = connection.take_retry() {
+                    self.backoff.set_base(milliseconds);
+                }
+                match polled {
+                    Poll::Ready(Ok(block)) => return Poll::Ready(Ok(self.take(block))),
+                    Poll::Ready(Err(why)) => {
+                        let request_id = connection.request_id();
+                        self.broken(why, request_id)
+                    }
+                    Poll::Pending => {
+                        let Some(ending) = self.ending.as_mut().filter(|_| self.until_terminal) else {
+                            return Poll::Pending;
+                        };
+                        let ended = ready!(ending.poll(context));
+                        self.phase = Phase::Over;
+                        ended
+                    }
+                }
+            }
+            Phase::Waiting(sleep) => {
+                ready!(sleep.as_mut().poll(context));
+                self.phase = Phase::Start;
+                Ok(())
+            }
+            Phase::Over => Ok(()),
+        };
+        Poll::Ready(done.map(|()| None))
+    }
+}
+
+/// Whether another connection may do better.
+fn passes(error: &Error) -> bool {
+    let passing = matches!(
+        error.kind(),
+        ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server
+    );
+    passing || error.status() == Some(StatusCode::TOO_EARLY)
+}
+
+impl Stream for EventStream {
+    type Item = Result<Event>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Event>>> {
+        let stream = self.get_mut();
+        loop {
+            match ready!(stream.poll_step(context)) {
+                Ok(Some(event)) => return Poll::Ready(Some(Ok(event))),
+                Ok(None) if matches!(stream.phase, Phase::Over) => return Poll::Ready(None),
+                Ok(None) => {}
+                Err(error) => {
+                    stream.phase = Phase::Over;
+                    return Poll::Ready(Some(Err(error)));
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = match self.phase {
+            Phase::Start => "start",
+            Phase::Opening { .. } => "opening",
+            Phase::Open(_) => "open",
+            Phase::Waiting(_) => "waiting",
+            Phase::Over => "over",
+        };
+        f.debug_struct("EventStream")
+            .field("call", &self.call)
+            .field("cursor", &self.cursor())
+            .field("phase", &phase)
+            .finish_non_exhaustive()
+    }
+}

@@ -14,6 +14,7 @@ use crate::config::{ApiKey, BaseUrl, Mode};
 use crate::error::{CallFacts, Cause, Error, Result};
 use crate::model::json::misfit;
 
+mod open;
 pub(crate) mod outcome;
 pub(crate) mod request;
 #[cfg(feature = "client")]
@@ -25,7 +26,7 @@ mod trace;
 pub use crate::clock::{Sleep, Timer};
 use outcome::Outcome;
 use request::{Key, Request};
-pub use seam::{Body, HttpError, HttpFuture, HttpService};
+pub use seam::{Body, HttpError, HttpFuture, HttpService, LongLived};
 
 /// The header that makes a repeated change safe (documented).
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -71,27 +72,24 @@ impl Transport {
             out_of_time: finished.out_of_time,
             ..CallFacts::default()
         };
-        if let Some(answer) = finished.outcome.answer() {
+        self.learn(&mut call, &finished.outcome);
+        match finished.outcome.into_answer() {
+            Ok(answer) => {
+                // What the decoder has to know, should the body not fit.
+                call.ambiguous = request.is_change();
+                Ok(Answer { call, ..answer })
+            }
+            Err(cause) => Err(Error::new(cause, call)),
+        }
+    }
+
+    /// What an answer says of the call it belongs to.
+    fn learn(&self, call: &mut CallFacts, outcome: &Outcome) {
+        if let Some(answer) = outcome.answer() {
             call.status = Some(answer.status);
             call.request_id = answer.request_id();
             call.retry_after = retry::retry_after(&answer.headers, self.timer.wall_clock());
         }
-        let cause = match finished.outcome {
-            Outcome::Answer(answer) => {
-                // What the decoder has to know, should the body not fit.
-                call.ambiguous = request.is_change();
-                return Ok(Answer { call, ..answer });
-            }
-            Outcome::Refused(_, api) => Cause::Api(Box::new(api)),
-            Outcome::Redirected(_, location) => Cause::Redirect(location),
-            Outcome::NotSent(source) => Cause::Connect(source),
-            Outcome::Broken(source) => Cause::Connection(source),
-            Outcome::AttemptTimeout(limit) => Cause::AttemptTimeout(limit),
-            Outcome::TransportTimeout(source) => Cause::TransportTimeout(source),
-            Outcome::CallTimeout => Cause::CallTimeout,
-            Outcome::TooLarge(limit) => Cause::ResponseTooLarge(limit),
-        };
-        Err(Error::new(cause, call))
     }
 
     /// The request as it goes out, the same bytes on every attempt.
@@ -149,8 +147,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn request_id(&self) -> Option<String> {
-        let id = REQUEST_ID.iter().find_map(|name| self.headers.get(*name))?;
-        id.to_str().ok().map(str::to_owned)
+        request_id(&self.headers)
     }
 
     /// The body as a type; when it doesn't fit, the error names the path of the field.
@@ -163,6 +160,12 @@ impl Answer {
             Error::new(Cause::Decode(what, Some(error.into())), self.call.clone())
         })
     }
+}
+
+/// The id under which the service knows a request.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
+    let id = REQUEST_ID.iter().find_map(|name| headers.get(*name))?;
+    id.to_str().ok().map(str::to_owned)
 }
 
 /// Whether a method changes something, and so carries an idempotency key.

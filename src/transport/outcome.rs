@@ -10,7 +10,7 @@ use http_body_util::BodyExt as _;
 
 use super::Answer;
 use super::seam::{Body, HttpError, HttpErrorKind};
-use crate::error::{BoxError, CallFacts, is_retried_status};
+use crate::error::{BoxError, CallFacts, Cause, is_retried_status};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 
 /// How much of a refusal's body is read: enough to keep the connection in use.
@@ -83,6 +83,21 @@ impl Outcome {
             Self::Redirected(answer, _) => answer.as_ref(),
             _ => None,
         }
+    }
+
+    /// The answer, or why there is none.
+    pub(crate) fn into_answer(self) -> Result<Answer, Cause> {
+        Err(match self {
+            Self::Answer(answer) => return Ok(answer),
+            Self::Refused(_, api) => Cause::Api(Box::new(api)),
+            Self::Redirected(_, location) => Cause::Redirect(location),
+            Self::NotSent(source) => Cause::Connect(source),
+            Self::Broken(source) => Cause::Connection(source),
+            Self::AttemptTimeout(limit) => Cause::AttemptTimeout(limit),
+            Self::TransportTimeout(source) => Cause::TransportTimeout(source),
+            Self::CallTimeout => Cause::CallTimeout,
+            Self::TooLarge(limit) => Cause::ResponseTooLarge(limit),
+        })
     }
 
     pub(crate) fn code(&self) -> Option<&ErrorCode> {

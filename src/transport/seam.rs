@@ -51,6 +51,23 @@ pub trait HttpService: fmt::Debug + Send + Sync + 'static {
     fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_>;
 }
 
+/// Marks a request whose answer goes on for as long as the caller listens, such as an event stream: it is among
+/// the request's extensions.
+///
+/// A transport that allows so many requests at a time has to let these pass, or they keep out all others.
+///
+/// ```
+/// use shadway::transport::LongLived;
+///
+/// fn counts(request: &http::Request<bytes::Bytes>) -> bool {
+///     request.extensions().get::<LongLived>().is_none()
+/// }
+/// # assert!(counts(&http::Request::default()));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LongLived;
+
 /// The body of an answer, as it arrives.
 pub struct Body(Pin<Box<dyn http_body::Body<Data = Bytes, Error = BoxError> + Send>>);
 

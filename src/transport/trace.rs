@@ -45,6 +45,22 @@ pub(super) fn retry(request: &Request, attempts: u32, delay: Duration) {
     );
 }
 
+#[cfg(feature = "tracing")]
+pub(super) fn opened(request: &Request, number: u32, took: Duration) {
+    tracing::debug!(
+        target: "shadway",
+        method = %request.method,
+        route = request.template,
+        attempt = number,
+        outcome = "open",
+        took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "attempt"
+    );
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(super) fn opened(_: &Request, _: u32, _: Duration) {}
+
 #[cfg(not(feature = "tracing"))]
 pub(super) fn attempt(_: &Request, _: u32, _: &Outcome, _: Duration) {}
 

@@ -4,6 +4,7 @@ use std::future::IntoFuture as _;
 
 use shadway::agents::{Agent, ReadyWait};
 use shadway::call::{Call, CallFuture};
+use shadway::events::EventStream;
 use shadway::mandates::{Mandate, MandateHandle, Updates, Wait};
 use shadway::page::{Items, Page, Pages};
 use shadway::{Client, Error};
@@ -37,6 +38,8 @@ fn handles_calls_and_streams_can_cross_threads() {
     unpin::<Pages<Agent>>();
     send::<Items<Mandate>>();
     unpin::<Items<Mandate>>();
+    send::<EventStream>();
+    unpin::<EventStream>();
     send::<Page<Agent>>();
 }
 

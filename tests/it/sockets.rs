@@ -214,7 +214,7 @@ where
 }
 
 /// One request, head and body.
-async fn read_request(socket: &mut TcpStream) -> String {
+pub(crate) async fn read_request(socket: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::model::types::EventId;
+
 use super::{Reading, cuts_in_three, cuts_in_two, decode, oracle};
 
 /// Up to this many bytes an input is cut at every two places.
@@ -35,12 +37,12 @@ fn cases() -> Vec<Case> {
 fn described(reading: &Reading) -> Value {
     let events = reading.blocks.iter().filter_map(|block| {
         let frame = block.frame.as_ref()?;
-        let id = block.id.as_deref().unwrap_or_default();
+        let id = block.id.as_ref().map_or("", EventId::as_str);
         Some(json!({"type": frame.event, "data": frame.data, "lastEventId": id}))
     });
     let mut described = json!({"events": events.collect::<Vec<_>>()});
-    if let Some(id) = reading.blocks.last().and_then(|block| block.id.as_deref()) {
-        described["lastEventId"] = id.into();
+    if let Some(id) = reading.blocks.last().and_then(|block| block.id.as_ref()) {
+        described["lastEventId"] = id.as_str().into();
     }
     if let Some(retry) = reading.retry {
         described["retry"] = retry.into();

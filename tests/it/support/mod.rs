@@ -11,6 +11,8 @@ use shadway::transport::{Body, HttpError, HttpFuture, HttpService, Sleep, Timer}
 use shadway::{Client, ClientBuilder};
 use tokio::time::Instant;
 
+pub(crate) mod streams;
+
 /// What becomes of one request.
 #[derive(Clone)]
 pub(crate) enum Step {

@@ -1,0 +1,73 @@
+//! Which events have been given out already.
+
+use std::collections::{HashSet, VecDeque};
+
+use crate::model::events::Event;
+use crate::model::types::{EventId, MandateId};
+
+/// How many events are remembered: a service that replays does so from the cursor on, so a few would do.
+pub(super) const REMEMBERED: usize = 4_096;
+
+/// The ids and the places (mandate and sequence) of the last events.
+///
+/// The highest sequence alone would need less memory, and would lose an event that comes after a later one.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    ids: HashSet<EventId>,
+    places: HashSet<(MandateId, u64)>,
+    order: VecDeque<(EventId, (MandateId, u64))>,
+}
+
+impl Seen {
+    /// Whether the event comes for the first time, as far as that is remembered; from now on it is.
+    pub(super) fn is_new(&mut self, event: &Event) -> bool {
+        let place = (event.mandate.clone(), event.sequence);
+        if self.ids.contains(&event.id) || self.places.contains(&place) {
+            return false;
+        }
+        if self.order.len() == REMEMBERED {
+            if let Some((id, place)) = self.order.pop_front() {
+                self.ids.remove(&id);
+                self.places.remove(&place);
+            }
+        }
+        self.ids.insert(event.id.clone());
+        self.places.insert(place.clone());
+        self.order.push_back((event.id.clone(), place));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: &str, mandate: &str, sequence: u64) -> Event {
+        let text = format!(r#"{{"id":"{id}","type":"x","sequence":{sequence},"mandate":"{mandate}"}}"#);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn an_id_or_a_place_seen_before_is_a_repeat() {
+        let mut seen = Seen::default();
+        assert!(seen.is_new(&event("a", "m", 5)));
+        assert!(!seen.is_new(&event("a", "m", 5)));
+        assert!(!seen.is_new(&event("a", "m", 6)), "the same id");
+        assert!(!seen.is_new(&event("b", "m", 5)), "the same place");
+        assert!(seen.is_new(&event("b", "n", 5)), "another mandate counts on its own");
+        assert!(seen.is_new(&event("c", "m", 2)), "a lower sequence never seen is no repeat");
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let mut seen = Seen::default();
+        for sequence in 0..3 * REMEMBERED as u64 {
+            assert!(seen.is_new(&event(&format!("evt_{sequence}"), "m", sequence)));
+        }
+        for held in [seen.ids.len(), seen.places.len(), seen.order.len()] {
+            assert_eq!(held, REMEMBERED);
+        }
+        let last = 3 * REMEMBERED as u64 - 1;
+        assert!(!seen.is_new(&event(&format!("evt_{last}"), "m", last)));
+    }
+}

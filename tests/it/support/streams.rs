@@ -1,0 +1,261 @@
+//! A transport that plays event streams from a script, byte by byte and at its times.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt as _};
+use http_body_util::StreamBody;
+use serde_json::json;
+use shadway::events::EventStream;
+use shadway::transport::{Body, HttpError, HttpFuture, HttpService, LongLived};
+use shadway::{Client, ClientBuilder};
+use tokio::time::Instant;
+
+use super::{Seen, mandate};
+
+type Frame = Result<http_body::Frame<Bytes>, std::io::Error>;
+
+/// What becomes of one connection.
+#[derive(Clone)]
+pub(crate) enum Play {
+    /// An answer with its whole body.
+    Answer(u16, Vec<(&'static str, &'static str)>, &'static str),
+    /// A stream: each piece at its time after the opening, and how it goes on after the last.
+    Stream(Vec<(Duration, Bytes)>, Duration, End),
+    /// Certainly never sent.
+    Refused,
+    /// Sent, and then the connection closed.
+    Reset,
+    /// No headers, ever.
+    Hang,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum End {
+    Clean,
+    Cut,
+    Never,
+}
+
+/// A stream that opens and then stays silent.
+pub(crate) fn open() -> Play {
+    Play::Stream(Vec::new(), Duration::ZERO, End::Never)
+}
+
+pub(crate) fn refusal(status: u16) -> Play {
+    Play::Answer(status, Vec::new(), r#"{"error":{"type":"test","code":"said_no","message":"It said no."}}"#)
+}
+
+impl Play {
+    /// At once.
+    pub(crate) fn send(self, piece: impl Into<Bytes>) -> Self {
+        self.at(Duration::ZERO, piece)
+    }
+
+    /// So long after the opening.
+    pub(crate) fn at(mut self, time: Duration, piece: impl Into<Bytes>) -> Self {
+        if let Self::Stream(pieces, end_at, _) = &mut self {
+            *end_at = time.max(*end_at);
+            pieces.push((time, piece.into()));
+        }
+        self
+    }
+
+    pub(crate) fn then(mut self, end: End) -> Self {
+        if let Self::Stream(_, _, how) = &mut self {
+            *how = end;
+        }
+        self
+    }
+
+    pub(crate) fn header(mut self, name: &'static str, value: &'static str) -> Self {
+        if let Self::Answer(_, headers, _) = &mut self {
+            headers.push((name, value));
+        }
+        self
+    }
+}
+
+/// An event whose id and sequence are the number.
+pub(crate) fn event(number: u64) -> String {
+    event_of("test.happened", number, &json!({}))
+}
+
+pub(crate) fn status_event(number: u64, status: &str) -> String {
+    event_of(
+        "mandate.status_changed",
+        number,
+        &json!({"mandate": mandate(status), "previousStatus": "queued"}),
+    )
+}
+
+fn event_of(event_type: &str, number: u64, data: &serde_json::Value) -> String {
+    let event = json!({
+        "id": format!("evt_{number}"), "type": event_type, "sequence": number, "mandate": "mnd_1", "data": data,
+    });
+    format!("id: evt_{number}\nevent: {event_type}\ndata: {event}\n\n")
+}
+
+#[derive(Clone)]
+pub(crate) struct Player(Arc<Mutex<State>>);
+
+struct State {
+    plays: VecDeque<Play>,
+    last: Play,
+    /// What reads of the mandate say in turn, the last one for ever; a number is an error status.
+    statuses: VecDeque<&'static str>,
+    seen: Vec<Seen>,
+    reads: usize,
+    /// Bodies that are open now.
+    open: usize,
+}
+
+impl Player {
+    /// Plays in turn, and the last one for ever after.
+    pub(crate) fn new(plays: impl IntoIterator<Item = Play>) -> Self {
+        let plays: VecDeque<_> = plays.into_iter().collect();
+        let last = plays.back().expect("a play").clone();
+        let statuses = VecDeque::from(["running"]);
+        Self(Arc::new(Mutex::new(State { plays, last, statuses, seen: Vec::new(), reads: 0, open: 0 })))
+    }
+
+    pub(crate) fn statuses(self, statuses: impl IntoIterator<Item = &'static str>) -> Self {
+        self.0.lock().unwrap().statuses = statuses.into_iter().collect();
+        self
+    }
+
+    /// The requests for streams.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.0.lock().unwrap().seen.clone()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap().seen.len()
+    }
+
+    /// How often the mandate was read.
+    pub(crate) fn reads(&self) -> usize {
+        self.0.lock().unwrap().reads
+    }
+
+    pub(crate) fn open(&self) -> usize {
+        self.0.lock().unwrap().open
+    }
+
+    /// What each request said to resume after.
+    pub(crate) fn cursors(&self) -> Vec<Option<String>> {
+        self.seen().iter().map(|seen| seen.header("last-event-id").map(str::to_owned)).collect()
+    }
+
+    /// The time between one request and the next.
+    pub(crate) fn gaps(&self) -> Vec<Duration> {
+        self.seen().windows(2).map(|pair| pair[1].at - pair[0].at).collect()
+    }
+
+    pub(crate) fn builder(&self) -> ClientBuilder {
+        Client::builder().api_key("sk_test_1").http_service(self.clone())
+    }
+
+    pub(crate) fn stream(&self) -> EventStream {
+        self.builder().build().unwrap().mandate("mnd_1").events().stream()
+    }
+
+    fn read(&self) -> http::Response<Body> {
+        let mut state = self.0.lock().unwrap();
+        state.reads += 1;
+        let said = match state.statuses.len() {
+            1 => state.statuses[0],
+            _ => state.statuses.pop_front().expect("a status"),
+        };
+        let (status, body) = match said.parse::<u16>() {
+            Ok(status) => (status, json!({"error": {"type": "test", "message": "It said no."}})),
+            Err(_) => (200, mandate(said)),
+        };
+        http::Response::builder().status(status).body(Body::from(body.to_string())).unwrap()
+    }
+
+    fn body(&self, pieces: Vec<(Duration, Bytes)>, end_at: Duration, end: End) -> Body {
+        let opened = Instant::now();
+        let frames = stream::iter(pieces).then(move |(time, piece)| async move {
+            tokio::time::sleep_until(opened + time).await;
+            Ok(http_body::Frame::data(piece))
+        });
+        let ending = stream::once(async move {
+            tokio::time::sleep_until(opened + end_at).await;
+            match end {
+                End::Clean => None,
+                End::Cut => Some(Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof))),
+                End::Never => std::future::pending().await,
+            }
+        });
+        self.0.lock().unwrap().open += 1;
+        let frames: Pin<Box<dyn futures_core::Stream<Item = Frame> + Send>> =
+            Box::pin(frames.chain(ending.filter_map(std::future::ready)));
+        Body::new(StreamBody::new(Counted { frames, player: self.clone() }))
+    }
+}
+
+/// A body that says when it is dropped.
+struct Counted {
+    frames: Pin<Box<dyn futures_core::Stream<Item = Frame> + Send>>,
+    player: Player,
+}
+
+impl futures_core::Stream for Counted {
+    type Item = Frame;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame>> {
+        self.frames.as_mut().poll_next(context)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.player.0.lock().unwrap().open -= 1;
+    }
+}
+
+impl std::fmt::Debug for Player {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Player")
+    }
+}
+
+impl HttpService for Player {
+    fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
+        let (parts, body) = request.into_parts();
+        let lasts = parts.extensions.get::<LongLived>().is_some();
+        assert_eq!(lasts, parts.uri.path().ends_with("/stream"), "a stream, and only that, is marked");
+        if !lasts {
+            return Box::pin(async { Ok(self.read()) });
+        }
+        let play = {
+            let mut state = self.0.lock().unwrap();
+            let (uri, at) = (parts.uri.to_string(), Instant::now());
+            state.seen.push(Seen { method: parts.method, uri, headers: parts.headers, body, at });
+            state.plays.pop_front().unwrap_or_else(|| state.last.clone())
+        };
+        Box::pin(async move {
+            match play {
+                Play::Answer(status, headers, body) => {
+                    let mut response = http::Response::builder().status(status);
+                    for (name, value) in headers {
+                        response = response.header(name, value);
+                    }
+                    Ok(response.body(Body::from(body)).unwrap())
+                }
+                Play::Stream(pieces, end_at, end) => Ok(http::Response::builder()
+                    .header("content-type", "text/event-stream; charset=utf-8")
+                    .body(self.body(pieces, end_at, end))
+                    .unwrap()),
+                Play::Refused => Err(HttpError::connect("refused")),
+                Play::Reset => Err(HttpError::other("connection reset")),
+                Play::Hang => std::future::pending().await,
+            }
+        })
+    }
+}
