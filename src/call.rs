@@ -64,6 +64,17 @@ impl<T: DeserializeOwned> Call<T> {
     }
 }
 
+impl Call<()> {
+    /// A call to a route whose answer says nothing but that it was done; a body is not looked at.
+    pub(crate) fn without_answer(client: &Client, method: Method, route: &'static str, ids: &[&str]) -> Self {
+        Self {
+            transport: Arc::clone(client.transport()),
+            request: Request::new(method, route, ids),
+            decode: |_| Ok(()),
+        }
+    }
+}
+
 impl<T> Call<T> {
     /// The key under which the service does this change once, however often it is sent: 1 to 255 visible
     /// ASCII characters (assumed). Without it one is made for the call and kept for its retries. Set your own
@@ -140,6 +151,11 @@ impl<T> Call<T> {
 
     pub(crate) fn json_body(self, body: &impl Serialize) -> Self {
         self.change(|request| request.set_json(body))
+    }
+
+    /// A body that may have been found unfit: the error comes out when the call is sent.
+    pub(crate) fn checked_json_body(self, body: Result<impl Serialize>) -> Self {
+        self.change(|request| request.set_json(&body?))
     }
 
     pub(crate) fn maybe_query(self, name: &'static str, value: Option<impl fmt::Display>) -> Self {

@@ -72,6 +72,8 @@ pub enum ErrorKind {
     Pagination,
     /// A capability of an agent that was waited for won't be ready by itself.
     NotReady,
+    /// The function behind a capability of your own failed; its error is the source.
+    Execution,
 }
 
 struct Inner {
@@ -99,6 +101,11 @@ pub(crate) enum Cause {
     Config(String),
     #[error("not sent: {0}")]
     InvalidInput(String),
+    #[cfg(feature = "schema")]
+    #[error("not run: {0}")]
+    NotRun(String),
+    #[error("the function of the capability {0} failed")]
+    Execution(String, #[source] BoxError),
     #[error("{}", api_line(.0))]
     Api(Box<ApiError>),
     #[error("the service redirected to {0}; redirects are not followed")]
@@ -139,6 +146,9 @@ impl Error {
         match &self.0.cause {
             Cause::Config(_) => ErrorKind::Config,
             Cause::InvalidInput(_) => ErrorKind::InvalidInput,
+            #[cfg(feature = "schema")]
+            Cause::NotRun(_) => ErrorKind::InvalidInput,
+            Cause::Execution(..) => ErrorKind::Execution,
             Cause::Api(_) => self.0.call.status.map_or(ErrorKind::UnexpectedStatus, kind_of_status),
             Cause::Redirect(_) => ErrorKind::Redirect,
             Cause::Connect(_) | Cause::Connection(_) => ErrorKind::Connection,
@@ -262,6 +272,15 @@ impl Error {
 
     pub(crate) fn invalid_input(message: impl Into<String>) -> Self {
         Self::new(Cause::InvalidInput(message.into()), CallFacts::default())
+    }
+
+    #[cfg(feature = "schema")]
+    pub(crate) fn not_run(message: impl Into<String>) -> Self {
+        Self::new(Cause::NotRun(message.into()), CallFacts::default())
+    }
+
+    pub(crate) fn execution(capability: &str, source: BoxError) -> Self {
+        Self::new(Cause::Execution(capability.to_owned(), source), CallFacts::default())
     }
 
     pub(crate) fn not_ready(name: &str, readiness: &AgentCapabilityStatus) -> Self {

@@ -59,6 +59,7 @@
 //! | `rustls` | yes | TLS by rustls with aws-lc and the platform's trust store |
 //! | `rustls-ring` | | TLS by rustls with ring: quicker to build, see below |
 //! | `native-tls` | | TLS by the system's library |
+//! | `schema` | yes | [`Capability::define`](capabilities::Capability::define): schemas from your own types |
 //! | `local` | | [`local`]: a server in your process that speaks the service's contract |
 //! | `tracing` | | events of the attempts and retries, through `tracing` |
 //!
@@ -98,17 +99,52 @@ pub mod agents {
     pub use crate::resources::agents::{Agents, ReadyWait};
 }
 
+/// Approvals: the points at which a person decides.
+pub mod approvals {
+    pub use crate::model::approvals::*;
+    pub use crate::resources::approvals::Approvals;
+}
+
+/// Capabilities: one thing each that an agent can do, built in or your own.
+pub mod capabilities {
+    pub use crate::model::capabilities::*;
+    pub use crate::resources::capabilities::{Capabilities, Executor};
+    #[cfg(feature = "schema")]
+    pub use crate::resources::capabilities::{CapabilityBuilder, DefinedCapability};
+}
+
+/// Events: the running record of what mandates did.
+pub mod events {
+    pub use crate::model::events::*;
+    pub use crate::resources::events::{Events, MandateEvents};
+}
+
 /// Mandates: one job each, inside hard limits.
 pub mod mandates {
+    pub use crate::model::amendments::*;
     pub use crate::model::authority::*;
     pub use crate::model::mandates::*;
     pub use crate::resources::mandates::{MandateHandle, Mandates, Updates, Wait};
 }
 
+/// The record of a mandate: facts and the evidence behind them, open questions, promises.
+pub mod record {
+    pub use crate::model::record::*;
+    pub use crate::resources::artifacts::Artifacts;
+    pub use crate::resources::mandates::Record;
+}
+
 /// Words that many resources share: ids, money, labels, intervals.
 pub mod types {
     pub use crate::model::types::{
-        AgentId, ApiError, ErrorCode, Extra, Interval, IntervalError, JsonNumber, MandateId, Metadata, Money,
-        Nullable, RawFields, RawJson,
+        AgentId, AmendmentId, ApiError, ApprovalId, ArtifactId, AssertionId, CapabilityId, CommitmentId,
+        ErrorCode, EventId, EvidenceId, Extra, FactId, InformationNeedId, Interval, IntervalError, IssueId,
+        JsonNumber, MandateId, Metadata, Money, Nullable, RawFields, RawJson, WebhookEndpointId,
     };
+}
+
+/// Webhooks: the same events, delivered to your servers.
+pub mod webhooks {
+    pub use crate::model::webhooks::*;
+    pub use crate::resources::webhook_endpoints::{WebhookEndpoints, Webhooks};
 }

@@ -104,7 +104,7 @@ macro_rules! string_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                <std::borrow::Cow<'de, str>>::deserialize(deserializer).map(|text| Self::from(text.as_ref()))
+                crate::model::json::Text::deserialize(deserializer).map(|text| Self::from(text.as_ref()))
             }
         }
     };
@@ -116,8 +116,7 @@ macro_rules! id {
         $(#[$meta])*
         ///
         /// Opaque: never parsed, compared as text, cheap to clone.
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(from = "String", into = "String")]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
@@ -179,6 +178,18 @@ macro_rules! id {
         impl From<$name> for String {
             fn from(id: $name) -> Self {
                 id.0.as_ref().to_owned()
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                crate::model::json::Text::deserialize(deserializer).map(|text| Self::from(text.as_ref()))
             }
         }
 
@@ -247,7 +258,7 @@ macro_rules! open_object {
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                         let mut extra = crate::model::types::RawFields::default();
                         $(let mut $field: Option<$type> = None;)*
-                        while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+                        while let Some(key) = map.next_key::<crate::model::json::Text<'de>>()? {
                             match key.as_ref() {
                                 $($key => {
                                     let value = map.next_value::<Option<$type>>()?;

@@ -11,6 +11,16 @@ use crate::call::Call;
 use crate::error::{CallFacts, Cause, Error, Result};
 pub use crate::model::page::Page;
 
+impl<T> Call<Page<T>> {
+    /// The size of a page, 1 to 100; the service's default is 20 (assumed).
+    pub fn limit(self, limit: u32) -> Self {
+        self.change(|request| {
+            request.set_query("limit", limit.to_string());
+            Ok(())
+        })
+    }
+}
+
 impl<T: Send + 'static> Call<Page<T>> {
     /// All pages, from this one on. Options of the call hold for each page's request.
     pub fn pages(self) -> Pages<T> {

@@ -1,9 +1,11 @@
 //! JSON kept as the text it came as, for values that must go back unchanged.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -41,7 +43,14 @@ impl RawJson {
 
     /// For the blanks `null` and `[]` of [`Slot::blank`](crate::model::types::Slot::blank).
     pub(crate) fn from_static(text: &'static str) -> Self {
-        text.parse().unwrap_or_else(|_| Self(RawValue::NULL.to_owned()))
+        text.parse().unwrap_or_default()
+    }
+}
+
+/// `null`.
+impl Default for RawJson {
+    fn default() -> Self {
+        Self(RawValue::NULL.to_owned())
     }
 }
 
@@ -56,7 +65,13 @@ impl FromStr for RawJson {
 impl From<serde_json::Value> for RawJson {
     fn from(value: serde_json::Value) -> Self {
         // A `Value` always serializes; `null` stands in for what can't happen.
-        serde_json::value::to_raw_value(&value).map_or_else(|_| Self(RawValue::NULL.to_owned()), Self)
+        serde_json::value::to_raw_value(&value).map(Self).unwrap_or_default()
+    }
+}
+
+impl From<Box<RawValue>> for RawJson {
+    fn from(value: Box<RawValue>) -> Self {
+        Self(value)
     }
 }
 
@@ -165,6 +180,28 @@ impl fmt::Debug for JsonNumber {
 impl fmt::Display for JsonNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.get())
+    }
+}
+
+/// A text, borrowed from the input where it can be: serde's own `Cow` always copies.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl AsRef<str> for Text<'_> {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Where and why JSON does not fit a type: a second decoding that keeps track of the path, which would double
+/// the cost of every first one.
+pub(crate) fn misfit<T: DeserializeOwned>(json: &[u8]) -> Option<String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let error = serde_path_to_error::deserialize::<_, T>(&mut deserializer).err()?;
+    match error.path().to_string().as_str() {
+        "." => Some(error.inner().to_string()),
+        path => Some(format!("{path}: {}", error.inner())),
     }
 }
 

@@ -7,7 +7,10 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use super::errors::{ApiError, ErrorCode};
-pub use super::ids::{AgentId, MandateId};
+pub use super::ids::{
+    AgentId, AmendmentId, ApprovalId, ArtifactId, AssertionId, CapabilityId, CommitmentId, EventId,
+    EvidenceId, FactId, InformationNeedId, IssueId, MandateId, WebhookEndpointId,
+};
 pub use super::json::{JsonNumber, RawFields, RawJson};
 
 /// Your own labels on a resource: text to text (documented).

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::config::{ApiKey, BaseUrl, Mode};
 use crate::error::{CallFacts, Cause, Error, Result};
+use crate::model::json::misfit;
 
 pub(crate) mod outcome;
 pub(crate) mod request;
@@ -161,16 +162,6 @@ impl Answer {
             };
             Error::new(Cause::Decode(what, Some(error.into())), self.call.clone())
         })
-    }
-}
-
-/// A second decoding that keeps track of the path, which would double the cost of every first one.
-fn misfit<T: DeserializeOwned>(body: &[u8]) -> Option<String> {
-    let mut deserializer = serde_json::Deserializer::from_slice(body);
-    let error = serde_path_to_error::deserialize::<_, T>(&mut deserializer).err()?;
-    match error.path().to_string().as_str() {
-        "." => Some(error.inner().to_string()),
-        path => Some(format!("{path}: {}", error.inner())),
     }
 }
 

@@ -2,18 +2,27 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on has failed")]
 
+mod amendments;
+mod approvals;
 mod architecture;
+mod authorities;
+mod capabilities;
 mod configuration;
 mod errors;
+mod events;
+mod exact;
+mod fixtures;
 mod idempotency;
 mod lists;
 mod paths;
 mod promises;
 mod quickstart;
+mod record;
 mod retries;
 mod secrets;
 mod sockets;
 mod support;
 mod tls;
 mod waits;
+mod webhook_endpoints;
 mod wire;

@@ -9,7 +9,10 @@ use crate::model::routes;
 use crate::model::types::MandateId;
 use crate::page::Page;
 
+mod amend;
+mod record;
 mod wait;
+pub use record::Record;
 pub use wait::{Updates, Wait};
 
 /// The mandates of a workspace, from [`Client::mandates`].
@@ -190,6 +193,10 @@ impl MandateHandle {
     /// ```
     pub fn cancel(&self, params: impl Into<MandateCommandParams>) -> Call<Mandate> {
         self.command(routes::MANDATE_CANCEL, params.into())
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
     }
 
     fn command(&self, route: &'static str, params: MandateCommandParams) -> Call<Mandate> {
