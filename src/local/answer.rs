@@ -52,8 +52,7 @@ impl Refusal {
             error_type: Some(error_type(status).to_owned()),
             code: Some(ErrorCode::from(error_type(status))),
             message: message.into(),
-            param: None,
-            details: None,
+            ..ApiError::default()
         };
         Self(Box::new((status, error)))
     }

@@ -51,11 +51,20 @@ fn a_base_url_that_can_not_be_used_says_why() {
         ("http://api.shadway.com", "is http, and api.shadway.com is not this machine"),
         ("http://127.0.0.1.example.com", "is not this machine"),
         ("https://user:s3cr3t@api.shadway.com", "user or a password"),
-        ("https://api.shadway.com?key=s3cr3t", "query or a fragment"),
-        ("https://api.shadway.com/#s3cr3t", "query or a fragment"),
+        ("https://api.shadway.com?key=s3cr3t", "a query, a fragment"),
+        ("https://api.shadway.com/#s3cr3t", "a query, a fragment"),
         ("https://api.shadway.com/a/../b", "`.` or `..`"),
         ("https://api.shadway.com/%2E%2e/b", "`.` or `..`"),
         ("https://a b", "not a URL"),
+        ("https://api.example:99999", "a port that is none"),
+        ("https://api.example:", "a port that is none"),
+        ("https://api.example:abc", "a port that is none"),
+        ("https://[zz]", "a host that is none"),
+        ("https://[127.0.0.1]", "a host that is none"),
+        ("https://1.2.3.400", "a host that is none"),
+        ("https://a..b", "a host that is none"),
+        ("https://xn--/", "can't be used"),
+        (r"https://x/a\..\b", "backslash"),
     ] {
         let message = refused(with_url(url));
         assert!(message.contains(why), "{url}: {message}");
@@ -69,6 +78,14 @@ fn http_is_for_this_machine_unless_the_builder_says_otherwise() {
         with_url(url).build().unwrap();
     }
     with_url("http://shadway.internal").allow_insecure_http().build().unwrap();
+}
+
+#[test]
+fn a_limit_of_nothing_is_refused() {
+    use std::time::Duration;
+    assert!(refused(with_key("sk_test_1").attempt_timeout(Duration::ZERO)).contains("no time"));
+    assert!(refused(with_key("sk_test_1").connect_timeout(Duration::ZERO)).contains("no time"));
+    assert!(refused(with_key("sk_test_1").max_response_bytes(0)).contains("no room"));
 }
 
 #[tokio::test]
@@ -94,7 +111,7 @@ fn the_key_decides_the_mode() {
 #[test]
 fn headers_and_names_are_checked() {
     let builder = || with_key("sk_test_1");
-    for name in ["Authorization", "idempotency-key", "Content-Type", "last-event-id", "Host"] {
+    for name in ["Authorization", "idempotency-key", "Content-Type", "last-event-id", "Host", "User-Agent"] {
         assert!(refused(builder().default_header(name, "x")).contains("the client's own"));
     }
     assert!(refused(builder().default_header("a b", "x")).contains("not a header name"));
@@ -115,7 +132,9 @@ async fn the_user_agent_and_added_headers_go_out() {
     assert_eq!(seen.header("x-tenant"), Some("t1"));
     assert_eq!(seen.header("x-trace"), Some("abc"));
     assert_eq!(seen.header("authorization"), Some("Bearer sk_test_1"));
-    assert!(seen.headers["authorization"].is_sensitive());
+    for name in ["authorization", "x-tenant", "x-trace"] {
+        assert!(seen.headers[name].is_sensitive(), "{name} may be a secret");
+    }
 }
 
 #[tokio::test]

@@ -108,6 +108,13 @@ async fn a_first_page_can_be_taken_alone_and_a_walk_can_go_by_pages() {
 }
 
 #[tokio::test]
+async fn a_page_keeps_what_it_does_not_know() {
+    let script = Script::new([Step::json(200, &json!({"data": [], "nextCursor": null, "total": 7}))]);
+    let page = script.client().agents().list(AgentListParams::new()).await.unwrap();
+    assert_eq!(page.extra["total"], 7);
+}
+
+#[tokio::test]
 async fn nothing_is_sent_before_the_first_poll() {
     let script = Script::new([step(0..1, Value::Null)]);
     drop(script.client().agents().list(AgentListParams::new()).items());

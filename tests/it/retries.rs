@@ -137,6 +137,17 @@ async fn a_black_hole_costs_one_attempt_timeout_a_try() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_body_that_stalls_is_cut_by_the_attempts_timeout() {
+    for status in [200, 404] {
+        let script = Script::new([Step::StalledBody(status, "{".into())]);
+        let started = tokio::time::Instant::now();
+        let error = script.client().agents().get("agt_1").max_retries(0).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        assert_eq!(started.elapsed().as_secs(), 30);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_whole_calls_timeout_cuts_an_attempt_and_says_so() {
     let script = Script::new([Step::Hang]);
     let started = tokio::time::Instant::now();
