@@ -73,7 +73,8 @@ fn a_fixture_that_is_not_declared_is_found() {
 }
 
 fn validator(document: &Value, schema: &str) -> jsonschema::Validator {
-    let schema = json!({"$ref": format!("#/components/schemas/{schema}"), "components": document["components"]});
+    let schema =
+        json!({"$ref": format!("#/components/schemas/{schema}"), "components": document["components"]});
     jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
 }
 

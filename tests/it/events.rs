@@ -23,7 +23,10 @@ fn known() -> Vec<(EventType, Value)> {
     let failed = json!({"execution": {"capability": "email.send", "error": {"message": "No route."}}});
     let blocked = json!({"execution": {"capability": "email.send"}, "reason": "maximumActions"});
     vec![
-        (EventType::MandateStatusChanged, json!({"mandate": mandate("completed"), "previousStatus": "running"})),
+        (
+            EventType::MandateStatusChanged,
+            json!({"mandate": mandate("completed"), "previousStatus": "running"}),
+        ),
         (EventType::MandateApprovalRequested, approval.clone()),
         (EventType::ApprovalResolved, approval),
         (EventType::CapabilityExecutionStarted, run.clone()),
