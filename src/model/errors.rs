@@ -21,6 +21,8 @@ string_enum! {
         IdempotencyInProgress = "idempotency_in_progress",
         /// The mandate has ended.
         MandateEnded = "mandate_ended",
+        /// There is a capability of this name and version already.
+        CapabilityExists = "capability_exists",
         /// A capability that the mandate needs can't run.
         CapabilityUnavailable = "capability_unavailable",
         /// The agent or the workspace lacks a capability that the mandate asks for.

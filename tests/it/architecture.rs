@@ -14,7 +14,7 @@ const MAY_USE: [(&str, &[&str]); 10] = [
     ("call", &["client", "transport", "error"]),
     ("page", &["call", "error", "model"]),
     ("resources", &["client", "call", "page", "model", "error", "clock"]),
-    ("local", &["client", "transport", "model", "error", "clock"]),
+    ("local", &["client", "transport", "model", "resources", "error", "clock"]),
 ];
 
 #[test]

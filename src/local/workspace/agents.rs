@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::Workspace;
+use super::capabilities::{Registry, Standing};
 use super::store::Window;
 use crate::local::answer::{Refusal, Result};
-use crate::local::capabilities::{self, Standing};
+use crate::local::capabilities;
 use crate::local::clock::Moment;
 use crate::model::agents::{
     Agent, AgentCapabilityReadiness, AgentCapabilityStatus, AgentCreateParams, AgentStatus, AgentUpdateParams,
@@ -51,17 +52,17 @@ impl Workspace {
         };
         let mut record = AgentRecord { saved, phone_ready: None, extension: self.random.u8(0..100) };
         record.set_up_phone(None, now);
-        let agent = record.view(now);
+        let agent = record.view(&self.capabilities, now);
         self.agents.insert(&id, record);
         Ok(agent)
     }
 
     pub(crate) fn agent(&self, id: &str, now: Moment) -> Result<Agent> {
-        self.agents.find(id).map(|record| record.view(now)).ok_or_else(|| unknown(id))
+        self.agents.find(id).map(|record| record.view(&self.capabilities, now)).ok_or_else(|| unknown(id))
     }
 
     pub(crate) fn list_agents(&self, window: &Window, now: Moment) -> Result<Page<Agent>> {
-        self.agents.page(window, |_| true, |record| record.view(now))
+        self.agents.page(window, |_| true, |record| record.view(&self.capabilities, now))
     }
 
     /// What is not set stays (documented). Only a configuration that really differs makes a new revision;
@@ -106,7 +107,7 @@ impl Workspace {
             saved.updated_at = Some(updated_at);
         }
         record.set_up_phone(Some(&before), now);
-        Ok(record.view(now))
+        Ok(record.view(&self.capabilities, now))
     }
 }
 
@@ -123,20 +124,25 @@ impl AgentRecord {
         };
     }
 
-    fn view(&self, now: Moment) -> Agent {
-        let statuses = self.saved.capabilities.iter().map(|name| (name.clone(), self.readiness(name, now)));
+    fn view(&self, registry: &Registry, now: Moment) -> Agent {
+        let names = self.saved.capabilities.iter();
+        let statuses = names.map(|name| (name.clone(), self.readiness(name, registry.standing(name), now)));
         Agent { capability_status: statuses.collect(), ..self.saved.clone() }
     }
 
-    fn readiness(&self, name: &str, now: Moment) -> AgentCapabilityStatus {
+    fn readiness(&self, name: &str, standing: Standing, now: Moment) -> AgentCapabilityStatus {
         let is_phone = capabilities::family(name) == PHONE;
-        let (status, detail) = match capabilities::standing(name) {
+        let (status, detail) = match standing {
             Standing::Available | Standing::Family if is_phone && self.phone_ready > Some(now) => {
                 (AgentCapabilityReadiness::Provisioning, Some("A phone number is being set up."))
             }
             Standing::Available | Standing::Family => (AgentCapabilityReadiness::Ready, None),
-            Standing::Unavailable => {
-                (AgentCapabilityReadiness::Unavailable, Some("The workspace lists it, but it can't run yet."))
+            Standing::Unavailable => (
+                AgentCapabilityReadiness::Unavailable,
+                Some("The workspace has it, but nothing runs it yet."),
+            ),
+            Standing::Disabled => {
+                (AgentCapabilityReadiness::Unavailable, Some("It has been taken out of use."))
             }
             Standing::Unknown => {
                 (AgentCapabilityReadiness::Unavailable, Some("The workspace has no capability of this name."))
