@@ -43,6 +43,7 @@ async fn run() -> Result<ExitCode, Failure> {
     show(watch).await?;
     let done = wait(client, &mandate).await?;
     say(format!("{}: {}", done.status, done.current_state.summary));
+    setup.close().await;
     Ok(if done.status == MandateStatus::Completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

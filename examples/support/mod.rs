@@ -37,6 +37,13 @@ impl Setup {
         let model = model.unwrap_or_else(|| "local/simulated".into());
         Ok(Self { client: server.client()?, model, server: Some(server) })
     }
+
+    /// Stops the local server, if this ran on one.
+    pub(crate) async fn close(self) {
+        if let Some(server) = self.server {
+            server.shutdown().await;
+        }
+    }
 }
 
 /// A variable that is set, and not to nothing.

@@ -1,7 +1,7 @@
 //! Everything about the configuration is checked in `build`, each fault with an error of its own.
 
-use shadway::agents::AgentListParams;
 use shadway::client::Mode;
+use shadway::types::ListParams;
 use shadway::{Client, ErrorKind};
 
 use crate::support::{Script, Step, page};
@@ -93,7 +93,7 @@ async fn a_path_in_the_base_url_comes_before_every_route() {
     let script = Script::new([Step::json(200, &page(&[], &serde_json::Value::Null))]);
     for url in ["https://gateway.example/shadway", "https://gateway.example/shadway/"] {
         let client = script.builder().base_url(url).build().unwrap();
-        client.agents().list(AgentListParams::new()).await.unwrap();
+        client.agents().list(ListParams::new()).await.unwrap();
     }
     for seen in script.seen() {
         assert_eq!(seen.uri, "https://gateway.example/shadway/v1/agents");
@@ -125,7 +125,7 @@ fn headers_and_names_are_checked() {
 async fn the_user_agent_and_added_headers_go_out() {
     let script = Script::new([Step::json(200, &page(&[], &serde_json::Value::Null))]);
     let client = script.builder().app_name("buyer/2.1").default_header("X-Tenant", "t1").build().unwrap();
-    client.agents().list(AgentListParams::new()).header("X-Trace", "abc").await.unwrap();
+    client.agents().list(ListParams::new()).header("X-Trace", "abc").await.unwrap();
     let seen = &script.seen()[0];
     let expected = format!("shadway-rust/{} buyer/2.1", env!("CARGO_PKG_VERSION"));
     assert_eq!(seen.header("user-agent"), Some(expected.as_str()));
@@ -142,7 +142,7 @@ async fn a_calls_own_header_is_checked_before_sending() {
     let script = Script::new([Step::json(200, &page(&[], &serde_json::Value::Null))]);
     let client = script.client();
     for (name, value) in [("Authorization", "Bearer x"), ("a b", "x"), ("x-a", "b\r\nc: d")] {
-        let error = client.agents().list(AgentListParams::new()).header(name, value).await.unwrap_err();
+        let error = client.agents().list(ListParams::new()).header(name, value).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
     }
     assert_eq!(script.count(), 0);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use shadway::agents::{AgentCreateParams, AgentListParams};
+use shadway::agents::AgentCreateParams;
+use shadway::types::ListParams;
 use shadway::{Client, ErrorKind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -128,7 +129,7 @@ async fn a_kept_alive_connection_closed_under_a_change_is_tried_again_with_the_s
         (lost, again)
     });
     let client = client(&url);
-    client.agents().list(AgentListParams::new()).await.unwrap();
+    client.agents().list(ListParams::new()).await.unwrap();
     let made =
         client.agents().create(AgentCreateParams::new("Assistant", "p/m")).with_response().await.unwrap();
     assert_eq!(made.attempts, 2);
