@@ -131,6 +131,7 @@ fn error_type(status: StatusCode) -> &'static str {
         403 => "permission",
         404 => "not_found",
         409 => "conflict",
+        410 => "gone",
         429 => "rate_limit",
         500..=599 => "server",
         _ => "invalid_request",

@@ -99,6 +99,7 @@ mod idempotency;
 mod incoming;
 mod router;
 mod shared;
+mod stream;
 mod workspace;
 
 use shared::{Shared, keep_moving};
