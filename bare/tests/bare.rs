@@ -95,6 +95,32 @@ fn a_call_runs_on_a_transport_and_a_timer_of_the_callers() {
     assert!(*slept.lock().unwrap() <= Duration::from_millis(500));
 }
 
+/// Each connection brings one event and is then cut.
+#[derive(Debug, Default)]
+struct Cut(AtomicUsize);
+
+impl HttpService for Cut {
+    fn call(&self, _: http::Request<bytes::Bytes>) -> HttpFuture<'_> {
+        let number = self.0.fetch_add(1, Ordering::SeqCst);
+        let event = format!(r#"{{"id":"evt_{number}","type":"x","sequence":{number},"mandate":"mnd_1"}}"#);
+        let body = Body::from(format!("id: evt_{number}\ndata: {event}\n\nda"));
+        let response = http::Response::builder().header("content-type", "text/event-stream").body(body);
+        Box::pin(async move { Ok(response.unwrap()) })
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "this is a timer")]
+fn a_stream_runs_on_a_transport_and_a_timer_of_the_callers() {
+    let timer = Manual { start: Instant::now(), slept: Arc::default() };
+    let client =
+        Client::builder().api_key("sk_test_1").http_service(Cut::default()).timer(timer).build().unwrap();
+    let mut events = client.events().stream();
+    for number in 0..100 {
+        assert_eq!(block_on(events.try_next()).unwrap().unwrap().sequence, number);
+    }
+}
+
 #[test]
 fn what_is_not_built_in_is_a_clear_error() {
     let error = Client::builder().api_key("sk_test_1").build().unwrap_err();

@@ -8,15 +8,14 @@ use bytes::Bytes;
 use conformance::Document;
 use http::Method;
 use http_body_util::BodyExt as _;
-use shadway::agents::{
-    AgentCapabilityConfig, AgentCreateParams, AgentListParams, AgentStatus, AgentUpdateParams,
-};
+use shadway::agents::{AgentCapabilityConfig, AgentCreateParams, AgentStatus, AgentUpdateParams};
 use shadway::local::{LocalServer, LocalService};
 use shadway::mandates::{
     Authority, AuthorityRule, CapabilityLimit, MandateCreateParams, MandateListParams, MandateStatus,
     QuietHours, SuccessCriterion,
 };
 use shadway::transport::{Body, HttpError, HttpFuture, HttpService};
+use shadway::types::ListParams;
 use shadway::types::{Interval, Money};
 use shadway::{Client, ErrorKind};
 
@@ -187,7 +186,7 @@ async fn agents(client: &Client) {
     for number in 0..3 {
         agents.create(AgentCreateParams::new(format!("Agent {number}"), "p/m")).await.unwrap();
     }
-    let all: Vec<_> = agents.list(AgentListParams::new().limit(2)).items().try_collect().await.unwrap();
+    let all: Vec<_> = agents.list(ListParams::new().limit(2)).items().try_collect().await.unwrap();
     assert_eq!(all.len(), 4);
     let update = AgentUpdateParams::new()
         .name("Renamed")

@@ -26,6 +26,11 @@ impl Reply {
         Self::json(StatusCode::CREATED, body)
     }
 
+    /// Done, and nothing to say.
+    pub(crate) fn no_content() -> Self {
+        Self { status: StatusCode::NO_CONTENT, body: Bytes::new() }
+    }
+
     fn json(status: StatusCode, body: &impl Serialize) -> Result<Self> {
         match serde_json::to_vec(body) {
             Ok(body) => Ok(Self { status, body: body.into() }),
@@ -36,6 +41,9 @@ impl Reply {
 
 impl IntoResponse for Reply {
     fn into_response(self) -> Response {
+        if self.status == StatusCode::NO_CONTENT {
+            return self.status.into_response();
+        }
         let json = HeaderValue::from_static("application/json");
         (self.status, [(CONTENT_TYPE, json)], self.body).into_response()
     }
@@ -52,8 +60,7 @@ impl Refusal {
             error_type: Some(error_type(status).to_owned()),
             code: Some(ErrorCode::from(error_type(status))),
             message: message.into(),
-            param: None,
-            details: None,
+            ..ApiError::default()
         };
         Self(Box::new((status, error)))
     }
@@ -66,6 +73,11 @@ impl Refusal {
     /// 422: the request reads well and asks for something that is not allowed.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    /// 403: nobody may do this.
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
     }
 
     /// 404: the thing is unknown.
@@ -119,6 +131,7 @@ fn error_type(status: StatusCode) -> &'static str {
         403 => "permission",
         404 => "not_found",
         409 => "conflict",
+        410 => "gone",
         429 => "rate_limit",
         500..=599 => "server",
         _ => "invalid_request",

@@ -15,6 +15,10 @@ impl Moment {
     pub(crate) fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(duration))
     }
+
+    pub(crate) fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
 }
 
 /// The date and time at which the server started: what turns a moment into a timestamp.

@@ -1,6 +1,7 @@
 //! Changes that come again under the same key: the first answer is given again (documented).
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 
 use http::{HeaderMap, Method};
 use serde_json::Value;
@@ -13,24 +14,29 @@ use crate::transport::IDEMPOTENCY_KEY;
 const LONGEST_KEY: usize = 255;
 
 /// What makes two requests the same: method, path with query, and a JSON-equal body (assumed).
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Hash)]
 pub(crate) struct Fingerprint {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Value,
 }
 
-/// Every key seen, with the request it came with and the answer given. None is ever forgotten: the service
-/// promises 24 hours, and no local server runs much longer.
+/// Every key seen, with what tells its request from others and the answer given. None is ever forgotten: the
+/// service promises 24 hours, and no local server runs much longer.
+///
+/// Of the request only a hash is kept: what came with an approval may be secret, and is not to stay.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger(HashMap<String, (Fingerprint, Reply)>);
+pub(crate) struct Ledger {
+    answers: HashMap<String, (u64, Reply)>,
+    hasher: RandomState,
+}
 
 impl Ledger {
     /// The answer given before, if this request came before.
     pub(crate) fn recall(&self, key: &str, request: &Fingerprint) -> Result<Option<Reply>> {
-        match self.0.get(key) {
+        match self.answers.get(key) {
             None => Ok(None),
-            Some((first, reply)) if first == request => Ok(Some(reply.clone())),
+            Some((first, reply)) if *first == self.hasher.hash_one(request) => Ok(Some(reply.clone())),
             Some(_) => Err(Refusal::conflict(
                 ErrorCode::IdempotencyKeyReused,
                 "this idempotency key came before with another request",
@@ -40,9 +46,9 @@ impl Ledger {
     }
 
     /// Keeps an answer, unless it says that the server failed: such a request may be tried again (assumed).
-    pub(crate) fn keep(&mut self, key: String, request: Fingerprint, reply: &Reply) {
+    pub(crate) fn keep(&mut self, key: String, request: &Fingerprint, reply: &Reply) {
         if !reply.status.is_server_error() {
-            self.0.insert(key, (request, reply.clone()));
+            self.answers.insert(key, (self.hasher.hash_one(request), reply.clone()));
         }
     }
 }
@@ -79,7 +85,7 @@ mod tests {
     #[test]
     fn the_first_answer_is_given_again_and_another_request_refused() {
         let mut ledger = Ledger::default();
-        ledger.keep("k".to_owned(), request("/a", json!({"x": 1, "y": 2})), &reply(422));
+        ledger.keep("k".to_owned(), &request("/a", json!({"x": 1, "y": 2})), &reply(422));
         let again = ledger.recall("k", &request("/a", json!({"y": 2, "x": 1}))).unwrap();
         assert_eq!(again.unwrap().status, 422);
         for other in [request("/a", json!({"x": 1})), request("/b", json!({"x": 1, "y": 2}))] {
@@ -93,7 +99,7 @@ mod tests {
     #[test]
     fn a_failure_of_the_server_is_not_kept() {
         let mut ledger = Ledger::default();
-        ledger.keep("k".to_owned(), request("/a", json!({})), &reply(503));
+        ledger.keep("k".to_owned(), &request("/a", json!({})), &reply(503));
         assert!(ledger.recall("k", &request("/b", json!({}))).unwrap().is_none());
     }
 

@@ -87,6 +87,7 @@ use tower_service::Service as _;
 
 use crate::client::Client;
 use crate::error::{Error, Result};
+use crate::resources::capabilities::Executor;
 use crate::transport::{Body, HttpError, HttpFuture, HttpService};
 
 mod agent;
@@ -98,6 +99,7 @@ mod idempotency;
 mod incoming;
 mod router;
 mod shared;
+mod stream;
 mod workspace;
 
 use shared::{Shared, keep_moving};
@@ -137,14 +139,14 @@ impl LocalServer {
     /// # Errors
     /// [`ErrorKind::Config`](crate::ErrorKind::Config) when there is no tokio runtime, or no port can be had.
     pub async fn start() -> Result<Self> {
-        if Handle::try_current().is_err() {
+        let Ok(runtime) = Handle::try_current() else {
             return Err(Error::config("the local server needs a tokio runtime to run in"));
-        }
+        };
         let refuse = |error: std::io::Error| Error::config(format!("the local server has no port: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(refuse)?;
         let url = format!("http://{}", listener.local_addr().map_err(refuse)?);
 
-        let shared = Arc::new(Shared::start());
+        let shared = Shared::start(runtime, url.clone());
         let router = router::router(Arc::clone(&shared));
         let (stop, stopped) = oneshot::channel::<()>();
         let listener = listener.tap_io(|connection| {
@@ -190,6 +192,51 @@ impl LocalServer {
         LocalService { router: self.router.clone(), shared: Arc::clone(&self.shared) }
     }
 
+    /// Gives a capability of your own something that runs it: a defined one, or an [`Executor`].
+    ///
+    /// Once it is also [registered](crate::capabilities::Capabilities::register), before or after, it is
+    /// available: mandates can use it, and its function is really called, in this process and in the server's
+    /// runtime, with arguments made up to fit its input. What it returns becomes facts. Connected under the name
+    /// of a capability that comes with the workspace, it takes the place of the simulation.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// use serde_json::json;
+    /// use shadway::agents::AgentCreateParams;
+    /// use shadway::capabilities::{CapabilityRegisterParams, Executor};
+    /// use shadway::local::LocalServer;
+    /// use shadway::mandates::{MandateCreateParams, MandateStatus};
+    /// use shadway::types::RawJson;
+    ///
+    /// let server = LocalServer::start().await?;
+    /// let client = server.client()?;
+    /// let track = CapabilityRegisterParams::new(
+    ///     "shipping.get_status",
+    ///     "Look up a shipment.",
+    ///     json!({"type": "object", "properties": {"reference": {"type": "string"}}}),
+    ///     json!({"type": "object", "properties": {"delivered": {"type": "boolean"}}}),
+    /// );
+    /// client.capabilities().register(track).await?;
+    /// server.connect(Executor::new("shipping.get_status", |_input: RawJson| async {
+    ///     Ok::<_, std::io::Error>(RawJson::from(json!({"delivered": true})))
+    /// }));
+    ///
+    /// let params = AgentCreateParams::new("Tracker", "your-provider/your-model");
+    /// let agent = client.agents().create(params.capabilities(["shipping.get_status"])).await?;
+    /// let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Is it there?")).await?;
+    /// let work = client.mandate(&mandate.id);
+    /// assert_eq!(work.wait().await?.status, MandateStatus::Completed);
+    /// let facts = work.facts().list().await?;
+    /// assert_eq!(facts.data[0].value.get(), "true");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn connect(&self, executor: impl Into<Executor>) {
+        let executor = executor.into();
+        self.shared.with(|workspace, _| workspace.connect(executor));
+    }
+
     /// Stops the server: answers the requests that are under way, and returns when the port is closed.
     ///
     /// A request that takes longer than 5 s to come in is not waited for.
@@ -200,7 +247,7 @@ impl LocalServer {
     }
 
     fn stop(&mut self) {
-        self.shared.stopped.store(true, Ordering::Relaxed);
+        self.shared.stop();
         self.stop = None;
         self.moving.abort();
     }

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::{FromRequestParts as _, Query, RawPathParams, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{MethodFilter, MethodRouter, get, on};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
@@ -15,11 +15,12 @@ use http_body_util::BodyExt as _;
 
 use super::API_KEY;
 use super::answer::{Refusal, Reply, Result};
-use super::handlers::{Handler, agents, mandates};
+use super::handlers::{Handler, agents, approvals, capabilities, endpoints, mandates, record};
 use super::idempotency::{self, Fingerprint};
-use super::incoming::{Incoming, JsonBody};
+use super::incoming::{self, Incoming, JsonBody};
 use super::shared::Shared;
-use super::workspace::new_id;
+use super::stream;
+use super::workspace::{FILE, new_id};
 use crate::model::routes;
 use crate::transport::{REQUEST_ID, is_change};
 
@@ -27,22 +28,63 @@ use crate::transport::{REQUEST_ID, is_change};
 const LARGEST_BODY: usize = 1024 * 1024;
 
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
-    Router::new()
-        .route(routes::AGENTS, call(MethodFilter::GET, agents::list))
-        .route(routes::AGENTS, call(MethodFilter::POST, agents::create))
-        .route(routes::AGENT, call(MethodFilter::GET, agents::get))
-        .route(routes::AGENT, call(MethodFilter::PATCH, agents::update))
-        .route(routes::MANDATES, call(MethodFilter::GET, mandates::list))
-        .route(routes::MANDATES, call(MethodFilter::POST, mandates::create))
-        .route(routes::MANDATE, call(MethodFilter::GET, mandates::get))
-        .route(routes::MANDATE_PAUSE, call(MethodFilter::POST, mandates::pause))
-        .route(routes::MANDATE_RESUME, call(MethodFilter::POST, mandates::resume))
-        .route(routes::MANDATE_CANCEL, call(MethodFilter::POST, mandates::cancel))
+    let api = ROUTES
+        .into_iter()
+        .fold(Router::new(), |router, (method, path, handler)| router.route(path, call(method, handler)));
+    api.route(routes::EVENT_STREAM, get(stream::workspace))
+        .route(routes::MANDATE_EVENT_STREAM, get(stream::mandate))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn(gate))
+        // Whoever has the link needs no key.
+        .route(FILE, get(file))
         .with_state(shared)
 }
+
+const GET: MethodFilter = MethodFilter::GET;
+const POST: MethodFilter = MethodFilter::POST;
+const PATCH: MethodFilter = MethodFilter::PATCH;
+const DELETE: MethodFilter = MethodFilter::DELETE;
+
+/// Every call of the contract that has one answer; the streams have a file of their own.
+const ROUTES: [(MethodFilter, &str, Handler); 36] = [
+    (GET, routes::AGENTS, agents::list),
+    (POST, routes::AGENTS, agents::create),
+    (GET, routes::AGENT, agents::get),
+    (PATCH, routes::AGENT, agents::update),
+    (GET, routes::MANDATES, mandates::list),
+    (POST, routes::MANDATES, mandates::create),
+    (GET, routes::MANDATE, mandates::get),
+    (POST, routes::MANDATE_PAUSE, mandates::pause),
+    (POST, routes::MANDATE_RESUME, mandates::resume),
+    (POST, routes::MANDATE_CANCEL, mandates::cancel),
+    (GET, routes::MANDATE_AMENDMENTS, record::amendments),
+    (POST, routes::MANDATE_AMENDMENTS, mandates::amend),
+    (GET, routes::MANDATE_EVENTS, record::mandate_events),
+    (GET, routes::MANDATE_FACTS, record::facts),
+    (GET, routes::MANDATE_EVIDENCE, record::evidence),
+    (GET, routes::MANDATE_ISSUES, record::issues),
+    (GET, routes::MANDATE_ASSERTIONS, record::assertions),
+    (GET, routes::MANDATE_INFORMATION_NEEDS, record::information_needs),
+    (GET, routes::MANDATE_COMMITMENTS, record::commitments),
+    (GET, routes::MANDATE_ARTIFACTS, record::artifacts),
+    (GET, routes::ARTIFACT_DOWNLOAD, record::download),
+    (GET, routes::EVENTS, record::events),
+    (GET, routes::APPROVALS, approvals::list),
+    (GET, routes::APPROVAL, approvals::get),
+    (POST, routes::APPROVAL_APPROVE, approvals::approve),
+    (POST, routes::APPROVAL_REJECT, approvals::reject),
+    (GET, routes::CAPABILITIES, capabilities::list),
+    (POST, routes::CAPABILITIES, capabilities::register),
+    (GET, routes::CAPABILITY, capabilities::get),
+    (PATCH, routes::CAPABILITY, capabilities::update),
+    (GET, routes::WEBHOOK_ENDPOINTS, endpoints::list),
+    (POST, routes::WEBHOOK_ENDPOINTS, endpoints::create),
+    (GET, routes::WEBHOOK_ENDPOINT, endpoints::get),
+    (PATCH, routes::WEBHOOK_ENDPOINT, endpoints::update),
+    (DELETE, routes::WEBHOOK_ENDPOINT, endpoints::delete),
+    (POST, routes::WEBHOOK_ENDPOINT_ROTATE_SECRET, endpoints::rotate_secret),
+];
 
 fn call(method: MethodFilter, handler: Handler) -> MethodRouter<Arc<Shared>> {
     on(method, move |State(shared): State<Arc<Shared>>, request: Request| async move {
@@ -102,13 +144,13 @@ async fn answer(shared: &Shared, handler: Handler, request: Request) -> Result<R
         }
         let answer = handler(workspace, Incoming { id, query, body }, now);
         let reply = answer.unwrap_or_else(Refusal::into_reply);
-        workspace.ledger.keep(key, fingerprint, &reply);
+        workspace.ledger.keep(key, &fingerprint, &reply);
         Ok(reply)
     })
 }
 
 /// What stands in the path; at most one thing in every route.
-async fn id(parts: &mut Parts) -> Result<String> {
+pub(super) async fn id(parts: &mut Parts) -> Result<String> {
     match RawPathParams::from_request_parts(parts, &()).await {
         Ok(params) => Ok(params.iter().next().map(|(_, id)| id.to_owned()).unwrap_or_default()),
         Err(rejection) => Err(Refusal::new(StatusCode::NOT_FOUND, rejection.body_text())),
@@ -138,6 +180,18 @@ async fn read(mut body: axum::body::Body) -> Result<Bytes> {
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()?.split(';').next());
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// What a link to an artifact leads to.
+async fn file(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response> {
+    let (mut parts, _) = request.into_parts();
+    let id = id(&mut parts).await?;
+    let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri).map(|Query(query)| query);
+    let signature = incoming::Query::from(query.unwrap_or_default()).one("signature")?.unwrap_or_default();
+    let (artifact, content) = shared.with(|workspace, now| workspace.file(&id, &signature, now))?;
+    let kind = artifact.content_type.and_then(|kind| HeaderValue::try_from(kind).ok());
+    let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
+    Ok(([(CONTENT_TYPE, kind)], content).into_response())
 }
 
 async fn unknown_path(request: Request) -> Refusal {

@@ -1,12 +1,18 @@
-//! What the requests and the course of events share: the workspace behind its lock, and the clock.
+//! What the requests and the course of events share: the workspace behind its lock, the clock, and whatever runs
+//! outside of both.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use tokio::sync::Notify;
+use futures_util::FutureExt as _;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
 
 use super::clock::{Clock, Moment};
-use super::workspace::Workspace;
+use super::workspace::{Job, Outcome, Workspace, secrets};
+use crate::error::{Error, ErrorKind};
 
 /// What the requests and the course of events share.
 pub(crate) struct Shared {
@@ -14,14 +20,30 @@ pub(crate) struct Shared {
     pub(crate) workspace: Mutex<Workspace>,
     /// Told when what is due next may have changed.
     changed: Notify,
+    /// The position of the newest event, for whoever follows them.
+    pub(crate) position: watch::Sender<u64>,
+    /// Where jobs run, and those that do.
+    runtime: Handle,
+    running: Mutex<JoinSet<()>>,
     pub(crate) stopped: AtomicBool,
+    this: Weak<Self>,
 }
 
 impl Shared {
-    pub(crate) fn start() -> Self {
+    /// In the given runtime, for a server that listens at the given origin.
+    pub(crate) fn start(runtime: Handle, origin: String) -> Arc<Self> {
         let clock = Clock::start();
-        let workspace = Mutex::new(Workspace::new(clock.epoch, fastrand::Rng::new()));
-        Self { clock, workspace, changed: Notify::new(), stopped: AtomicBool::new(false) }
+        let workspace = Mutex::new(Workspace::new(clock.epoch, fastrand::Rng::new(), origin));
+        Arc::new_cyclic(|this| Self {
+            clock,
+            workspace,
+            changed: Notify::new(),
+            position: watch::Sender::new(0),
+            runtime,
+            running: Mutex::default(),
+            stopped: AtomicBool::new(false),
+            this: Weak::clone(this),
+        })
     }
 
     /// Does something with the workspace as it is now: after all that was due.
@@ -29,14 +51,72 @@ impl Shared {
         let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
         // Read under the lock, so that no request sees an earlier time than the one before it.
         let now = self.clock.now();
-        workspace.advance(now);
         let before = workspace.next_due();
+        workspace.advance(now);
         let result = work(&mut workspace, now);
         if workspace.next_due() != before {
             self.changed.notify_one();
         }
+        let position = workspace.events.position();
+        self.position.send_if_modified(|last| std::mem::replace(last, position) != position);
+        let jobs = std::mem::take(&mut workspace.jobs);
+        drop(workspace);
+        for job in jobs {
+            self.run(job);
+        }
         result
     }
+
+    /// Runs what was connected, outside of the lock, and reports what came of it.
+    fn run(&self, job: Job) {
+        let this = Weak::clone(&self.this);
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        while running.try_join_next().is_some() {}
+        running.spawn_on(
+            async move {
+                let outcome = outcome(&job).await;
+                if let Some(shared) = this.upgrade() {
+                    shared.with(|workspace, now| workspace.report(job.mandate, job.run, outcome, now));
+                }
+            },
+            &self.runtime,
+        );
+    }
+
+    /// Ends whatever runs.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        // Wakes whoever follows the events, to see that it is over.
+        self.position.send_modify(|_| {});
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+    }
+}
+
+/// Runs a job to its end, a panic included.
+async fn outcome(job: &Job) -> Outcome {
+    let run = async { job.executor.run(job.input.clone()).await };
+    let (code, message) = match AssertUnwindSafe(run).catch_unwind().await {
+        Ok(Ok(output)) => return Outcome::Done(secrets::scrub(&output, &job.hidden)),
+        Ok(Err(error)) if error.kind() == ErrorKind::InvalidInput => ("invalid_input", reason(&error)),
+        Ok(Err(error)) => ("execution_failed", reason(&error)),
+        Err(_) => ("panicked", "the function panicked".to_owned()),
+    };
+    Outcome::Failed(code, secrets::scrub_text(message, &job.hidden))
+}
+
+/// What went wrong, as the function itself says it.
+fn reason(error: &Error) -> String {
+    let mut text = String::new();
+    let mut layer = std::error::Error::source(error);
+    while let Some(error) = layer {
+        let separator = if text.is_empty() { "" } else { ": " };
+        text.push_str(&format!("{separator}{error}"));
+        layer = error.source();
+    }
+    if text.is_empty() { error.to_string() } else { text }
 }
 
 /// Moves everything on when it is due, whether or not anyone asks.

@@ -12,13 +12,15 @@ wire! {
             /// The version of the limits that it made.
             version: u64,
         }
+        always {
+            /// The limits from then on (the field is assumed).
+            authority: Authority,
+        }
         optional {
             /// Its id (assumed).
             id: Option<AmendmentId>,
             /// The mandate (the field is assumed).
             mandate: Option<MandateId>,
-            /// The limits from then on (the field is assumed).
-            authority: Authority,
             /// Why they were changed (that it is kept is documented, the field assumed).
             reason: String,
             /// Who changed them (that it is kept is documented, the field assumed).

@@ -104,6 +104,10 @@ wire! {
             /// Whether it is in use.
             status: CapabilityStatus,
         }
+        always {
+            /// Your own labels.
+            metadata: Metadata,
+        }
         optional {
             /// Its id (assumed). Calls go by the name.
             id: Option<CapabilityId>,
@@ -113,8 +117,6 @@ wire! {
             input_schema: Option<RawJson>,
             /// The JSON Schema of its output (the name is assumed), as the text that came.
             output_schema: Option<RawJson>,
-            /// Your own labels.
-            metadata: Metadata,
             /// When it was registered.
             created_at: Option<Timestamp>,
             /// When it was last changed.
@@ -313,29 +315,6 @@ impl CapabilityUpdateParams {
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
         self.metadata = Some(labels.into_iter().map(|(name, value)| (name.into(), value.into())).collect());
-        self
-    }
-}
-
-/// Which capabilities to list, and how many a page.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CapabilityListParams {
-    /// The size of a page, 1 to 100; the service's default is 20 (assumed).
-    pub limit: Option<u32>,
-}
-
-impl CapabilityListParams {
-    /// All capabilities of the workspace, the built-in ones among them.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The size of a page, 1 to 100.
-    #[must_use]
-    pub fn limit(mut self, limit: u32) -> Self {
-        self.limit = Some(limit);
         self
     }
 }

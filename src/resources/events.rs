@@ -50,10 +50,18 @@ impl Events {
     /// Nothing is sent until the stream is polled. See [`EventStream`] for resuming, and for what ends it.
     ///
     /// ```
-    /// # async fn doc(client: shadway::Client) -> shadway::Result<()> {
-    /// let mut events = client.events().stream();
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?;
+    /// # let stored = "evt_start"; // before the first
+    /// let mut events = client.events().stream().resume_after(stored);
     /// while let Some(event) = events.try_next().await? {
     ///     println!("{} {} {}", event.mandate, event.sequence, event.event_type);
+    /// #   if event.mandate_status().is_some_and(|status| status.is_terminal()) { break }
     /// }
     /// # Ok(())
     /// # }
@@ -106,8 +114,14 @@ impl MandateEvents {
     /// Nothing is sent until the stream is polled. See [`EventStream`] for resuming, and for what ends it.
     ///
     /// ```
-    /// # async fn doc(client: shadway::Client) -> shadway::Result<()> {
-    /// let mut events = client.mandate("mnd_1").events().stream().until_terminal();
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut events = client.mandate(id).events().stream().until_terminal();
     /// while let Some(event) = events.try_next().await? {
     ///     println!("{} {}", event.sequence, event.event_type);
     /// }

@@ -11,7 +11,7 @@ use http_body::Body as _;
 
 use super::decoder::{Block, Decoder};
 use crate::clock::{Sleep, Timer};
-use crate::error::Cause;
+use crate::error::{Cause, one_line};
 use crate::transport::Body;
 
 /// Why a connection gives no more blocks.
@@ -91,7 +91,7 @@ pub(super) fn check_type(headers: &HeaderMap) -> Result<(), String> {
     let value = headers.get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
     match value.map(|value| value.split(';').next().unwrap_or_default().trim()) {
         Some(kind) if kind.eq_ignore_ascii_case("text/event-stream") => Ok(()),
-        Some(kind) => Err(format!("it is {kind:?}, no event stream")),
+        Some(kind) => Err(format!("it is {}, no event stream", one_line(&format!("{kind:?}")))),
         None => Err("it has no content type, and so is no event stream".to_owned()),
     }
 }

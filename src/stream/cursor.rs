@@ -2,7 +2,7 @@
 
 use http::header::HeaderValue;
 
-use crate::error::{CallFacts, Cause, Error, Result};
+use crate::error::{CallFacts, Cause, Error, Result, one_line};
 use crate::model::types::EventId;
 
 /// The id to resume after.
@@ -38,7 +38,8 @@ impl Cursor {
         match HeaderValue::from_bytes(text.as_bytes()) {
             Ok(value) if !blank => Ok(Some(value)),
             _ => {
-                let what = format!("the event id {text:?} can't be sent in a header");
+                let what =
+                    format!("the event id {} can't be sent in a header", one_line(&format!("{text:?}")));
                 let cause = if self.given { Cause::InvalidInput(what) } else { Cause::Decode(what, None) };
                 Err(Error::new(cause, CallFacts::default()))
             }

@@ -61,22 +61,15 @@ const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> shadway::Result<()> {
-/// # use shadway::transport::{Body, HttpFuture, HttpService};
-/// # #[derive(Debug)]
-/// # struct Canned;
-/// # impl HttpService for Canned {
-/// #     fn call(&self, request: http::Request<bytes::Bytes>) -> HttpFuture<'_> {
-/// #         let events = "id: evt_8\ndata: {\"id\":\"evt_8\",\"type\":\"mandate.status_changed\",\"sequence\":8,\
-/// #             \"mandate\":\"mnd_1\",\"data\":{\"mandate\":{\"id\":\"mnd_1\",\"agent\":\"agt_1\",\
-/// #             \"objective\":\"Say hello.\",\"status\":\"completed\"},\"previousStatus\":\"running\"}}\n\n";
-/// #         let response = http::Response::builder().header("content-type", "text/event-stream");
-/// #         Box::pin(async move { Ok(response.body(Body::from(events)).unwrap()) })
-/// #     }
-/// # }
-/// # let client = shadway::Client::builder().api_key("sk_test_1").http_service(Canned).build()?;
+/// # let server = shadway::local::LocalServer::start().await?;
+/// # let client = server.client()?;
+/// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+/// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+/// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+/// # let stored = "evt_start"; // before the first
 /// use shadway::events::EventData;
 ///
-/// let mut events = client.mandate("mnd_1").events().stream().resume_after("evt_7");
+/// let mut events = client.mandate(&id).events().stream().resume_after(stored);
 /// while let Some(event) = events.try_next().await? {
 ///     match event.data {
 ///         EventData::MandateStatusChanged(change) if change.mandate.status.is_terminal() => break,
@@ -84,7 +77,7 @@ const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 ///         _ => {} // unknown types arrive here, never as an error
 ///     }
 /// }
-/// assert_eq!(events.cursor().unwrap(), "evt_8"); // store it, and resume there after a restart
+/// println!("resume after {:?}", events.cursor()); // once the event has been handled
 /// # Ok(())
 /// # }
 /// ```
@@ -185,15 +178,19 @@ impl EventStream {
     /// while the stream is polled, so it should be quick.
     ///
     /// ```
-    /// # async fn doc(client: shadway::Client) {
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
     /// use shadway::events::StreamState;
     ///
-    /// let events = client.mandate("mnd_1").events().stream().observer(|state| {
+    /// let mut events = client.mandate("mnd_1").events().stream().observer(|state| {
     ///     if let StreamState::Waiting { cause, delay, .. } = state {
     ///         eprintln!("connecting again in {delay:?}: {cause}");
     ///     }
     /// });
-    /// # drop(events);
+    /// # assert!(events.next().await.unwrap().is_err());
+    /// # Ok(())
     /// # }
     /// ```
     pub fn observer(mut self, observer: impl Fn(&StreamState) + Send + Sync + 'static) -> Self {

@@ -22,10 +22,11 @@ fn known() -> Vec<(EventType, Value)> {
     let run = json!({"execution": {"capability": "email.send", "durationMs": 412}});
     let failed = json!({"execution": {"capability": "email.send", "error": {"message": "No route."}}});
     let blocked = json!({"execution": {"capability": "email.send"}, "reason": "maximumActions"});
-    let mut changed = mandate("completed");
-    changed.as_object_mut().unwrap().remove("authority");
     vec![
-        (EventType::MandateStatusChanged, json!({"mandate": changed, "previousStatus": "running"})),
+        (
+            EventType::MandateStatusChanged,
+            json!({"mandate": mandate("completed"), "previousStatus": "running"}),
+        ),
         (EventType::MandateApprovalRequested, approval.clone()),
         (EventType::ApprovalResolved, approval),
         (EventType::CapabilityExecutionStarted, run.clone()),
@@ -108,7 +109,8 @@ fn an_unknown_type_and_data_that_does_not_fit_are_kept_as_they_came() {
 
 #[test]
 fn an_authority_keeps_every_digit_and_every_field_wherever_its_type_stands() {
-    let data = r#"{"mandate":{"id":"mnd_1","agent":"agt_1","objective":"o","status":"running","authority":
+    let data = r#"{"mandate":{"id":"mnd_1","agent":"agt_1","objective":"o","status":"running","guidance":[],
+        "authorityVersion":1,"currentState":{"summary":""},"metadata":{},"authority":
         {"spend":{"maximum":{"amount":9223372036854775807,"currency":"usd","exchange":0.10000000000000000000001},
         "perDay":123456789012345678901234567890},"futureLimit":[1.50,null]}}}"#;
     for text in [

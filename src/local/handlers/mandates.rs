@@ -1,5 +1,7 @@
 //! `/v1/mandates`
 
+use serde::de::DeserializeOwned;
+
 use crate::local::answer::{Refusal, Reply, Result};
 use crate::local::clock::Moment;
 use crate::local::incoming::{Incoming, Query};
@@ -8,13 +10,13 @@ use crate::model::errors::ErrorCode;
 use crate::model::mandates::{MandateCommandParams, MandateStatus};
 
 pub(crate) fn create(workspace: &mut Workspace, request: Incoming, now: Moment) -> Result<Reply> {
-    Query::from(request.query).finish()?;
-    // Limits of the wrong shape, such as a negative count, are limits that are not valid.
-    let params = request.body.decode().map_err(|refusal| match refusal.named() {
-        Some(path) if path.starts_with("authority") => refusal.code(ErrorCode::InvalidAuthority),
-        _ => refusal,
-    })?;
-    Reply::created(&workspace.create_mandate(params, now)?)
+    Query::from(request.query.clone()).finish()?;
+    Reply::created(&workspace.create_mandate(with_authority(&request)?, now)?)
+}
+
+pub(crate) fn amend(workspace: &mut Workspace, request: Incoming, now: Moment) -> Result<Reply> {
+    Query::from(request.query.clone()).finish()?;
+    Reply::created(&workspace.amend(&request.id, with_authority(&request)?, now)?)
 }
 
 pub(crate) fn get(workspace: &mut Workspace, request: Incoming, _: Moment) -> Result<Reply> {
@@ -31,9 +33,9 @@ pub(crate) fn list(workspace: &mut Workspace, request: Incoming, _: Moment) -> R
     Reply::ok(&workspace.list_mandates(&window, &filter)?)
 }
 
-pub(crate) fn pause(workspace: &mut Workspace, request: Incoming, _: Moment) -> Result<Reply> {
+pub(crate) fn pause(workspace: &mut Workspace, request: Incoming, now: Moment) -> Result<Reply> {
     let reason = reason(&request)?;
-    Reply::ok(&workspace.pause(&request.id, reason)?)
+    Reply::ok(&workspace.pause(&request.id, reason, now)?)
 }
 
 pub(crate) fn resume(workspace: &mut Workspace, request: Incoming, now: Moment) -> Result<Reply> {
@@ -44,6 +46,14 @@ pub(crate) fn resume(workspace: &mut Workspace, request: Incoming, now: Moment) 
 pub(crate) fn cancel(workspace: &mut Workspace, request: Incoming, now: Moment) -> Result<Reply> {
     let reason = reason(&request)?;
     Reply::ok(&workspace.cancel(&request.id, reason, now)?)
+}
+
+/// Limits of the wrong shape, such as a negative count, are limits that are not valid.
+fn with_authority<T: DeserializeOwned>(request: &Incoming) -> Result<T> {
+    request.body.decode().map_err(|refusal| match refusal.named() {
+        Some(path) if path.starts_with("authority") => refusal.code(ErrorCode::InvalidAuthority),
+        _ => refusal,
+    })
 }
 
 fn reason(request: &Incoming) -> Result<Option<String>> {

@@ -33,8 +33,12 @@ async fn a_wait_sees_a_mandate_to_its_end() {
         statuses.push(mandate.status);
     }
     statuses.dedup();
-    assert_eq!(states, 6);
-    assert_eq!(statuses, [MandateStatus::Queued, MandateStatus::Running, MandateStatus::Completed]);
+    assert_eq!(states, 7);
+    let (running, waiting) = (MandateStatus::Running, MandateStatus::WaitingExternal);
+    assert_eq!(
+        statuses,
+        [MandateStatus::Queued, running.clone(), waiting, running, MandateStatus::Completed]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -12,6 +12,7 @@ use crate::transport::HttpService as _;
 mod agents;
 mod mandates;
 mod protocol;
+mod streams;
 
 /// A server and a client of it in memory.
 async fn server() -> (LocalServer, Client) {

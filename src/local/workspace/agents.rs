@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::Workspace;
+use super::capabilities::{Registry, Standing};
 use super::store::Window;
 use crate::local::answer::{Refusal, Result};
-use crate::local::capabilities::{self, Standing};
+use crate::local::capabilities;
 use crate::local::clock::Moment;
 use crate::model::agents::{
     Agent, AgentCapabilityReadiness, AgentCapabilityStatus, AgentCreateParams, AgentStatus, AgentUpdateParams,
@@ -51,17 +52,17 @@ impl Workspace {
         };
         let mut record = AgentRecord { saved, phone_ready: None, extension: self.random.u8(0..100) };
         record.set_up_phone(None, now);
-        let agent = record.view(now);
+        let agent = record.view(&self.capabilities, now);
         self.agents.insert(&id, record);
         Ok(agent)
     }
 
     pub(crate) fn agent(&self, id: &str, now: Moment) -> Result<Agent> {
-        self.agents.find(id).map(|record| record.view(now)).ok_or_else(|| unknown(id))
+        self.agents.find(id).map(|record| record.view(&self.capabilities, now)).ok_or_else(|| unknown(id))
     }
 
     pub(crate) fn list_agents(&self, window: &Window, now: Moment) -> Result<Page<Agent>> {
-        self.agents.page(window, |_| true, |record| record.view(now))
+        self.agents.page(window, |_| true, |record| record.view(&self.capabilities, now))
     }
 
     /// What is not set stays (documented). Only a configuration that really differs makes a new revision;
@@ -69,17 +70,21 @@ impl Workspace {
     pub(crate) fn update_agent(&mut self, id: &str, params: AgentUpdateParams, now: Moment) -> Result<Agent> {
         let updated_at = self.epoch.timestamp(now);
         let record = self.agents.find_mut(id).ok_or_else(|| unknown(id))?;
+        // All that can be refused is refused before anything changes.
         if let Some(AgentStatus::Unknown(status)) = &params.status {
             return Err(Refusal::invalid(format!("{status:?} is no status of an agent")).param("status"));
+        }
+        for (field, text) in [("name", &params.name), ("model", &params.model)] {
+            if let Some(text) = text {
+                not_empty(field, text)?;
+            }
         }
         let before = record.saved.clone();
         let saved = &mut record.saved;
         if let Some(name) = params.name {
-            not_empty("name", &name)?;
             saved.name = name;
         }
         if let Some(model) = params.model {
-            not_empty("model", &model)?;
             saved.model = model;
         }
         match params.instructions {
@@ -106,7 +111,7 @@ impl Workspace {
             saved.updated_at = Some(updated_at);
         }
         record.set_up_phone(Some(&before), now);
-        Ok(record.view(now))
+        Ok(record.view(&self.capabilities, now))
     }
 }
 
@@ -123,20 +128,25 @@ impl AgentRecord {
         };
     }
 
-    fn view(&self, now: Moment) -> Agent {
-        let statuses = self.saved.capabilities.iter().map(|name| (name.clone(), self.readiness(name, now)));
+    fn view(&self, registry: &Registry, now: Moment) -> Agent {
+        let names = self.saved.capabilities.iter();
+        let statuses = names.map(|name| (name.clone(), self.readiness(name, registry.standing(name), now)));
         Agent { capability_status: statuses.collect(), ..self.saved.clone() }
     }
 
-    fn readiness(&self, name: &str, now: Moment) -> AgentCapabilityStatus {
+    fn readiness(&self, name: &str, standing: Standing, now: Moment) -> AgentCapabilityStatus {
         let is_phone = capabilities::family(name) == PHONE;
-        let (status, detail) = match capabilities::standing(name) {
+        let (status, detail) = match standing {
             Standing::Available | Standing::Family if is_phone && self.phone_ready > Some(now) => {
                 (AgentCapabilityReadiness::Provisioning, Some("A phone number is being set up."))
             }
             Standing::Available | Standing::Family => (AgentCapabilityReadiness::Ready, None),
-            Standing::Unavailable => {
-                (AgentCapabilityReadiness::Unavailable, Some("The workspace lists it, but it can't run yet."))
+            Standing::Unavailable => (
+                AgentCapabilityReadiness::Unavailable,
+                Some("The workspace has it, but nothing runs it yet."),
+            ),
+            Standing::Disabled => {
+                (AgentCapabilityReadiness::Unavailable, Some("It has been taken out of use."))
             }
             Standing::Unknown => {
                 (AgentCapabilityReadiness::Unavailable, Some("The workspace has no capability of this name."))

@@ -1,20 +1,20 @@
-//! What a mandate may be given: checked when it is created.
+//! What a mandate may be given: checked when it is created, and when its limits are amended.
 
+use super::capabilities::{Registry, Standing};
 use crate::local::answer::{Refusal, Result};
-use crate::local::capabilities::{self, Standing};
-use crate::model::agents::Agent;
+use crate::local::capabilities;
 use crate::model::authority::{Authority, SpendAuthority};
 use crate::model::errors::ErrorCode;
 
-/// Checks an authority against the agent that is to use it, and gives the actions it grants.
-pub(crate) fn check(authority: &Authority, agent: &Agent) -> Result<Vec<String>> {
+/// Checks an authority against the capabilities of the agent that is to use it, and gives the actions it grants.
+pub(super) fn check(authority: &Authority, agent: &[String], registry: &Registry) -> Result<Vec<String>> {
     if let Some(spend) = &authority.spend {
         check_spend(spend)?;
     }
     if !authority.capabilities.is_empty() {
         for (index, name) in authority.capabilities.iter().enumerate() {
             granted(name, agent)
-                .and_then(|()| can_run(name))
+                .and_then(|()| can_run(name, registry))
                 .map_err(|refusal| refusal.param(format!("authority.capabilities[{index}]")))?;
         }
         return Ok(authority.capabilities.clone());
@@ -22,30 +22,29 @@ pub(crate) fn check(authority: &Authority, agent: &Agent) -> Result<Vec<String>>
     // Nothing named means the agent's full set (documented), so all of it is needed: an agent may carry a name
     // that can't run, but then its mandates have to say which of the others they use (assumed). A family's
     // name is not an action and grants nothing.
-    let full: Vec<String> =
-        agent.capabilities.iter().filter(|name| capabilities::is_action(name)).cloned().collect();
+    let full: Vec<String> = agent.iter().filter(|name| capabilities::is_action(name)).cloned().collect();
     for name in &full {
-        can_run(name).map_err(|refusal| refusal.param("authority.capabilities"))?;
+        can_run(name, registry).map_err(|refusal| refusal.param("authority.capabilities"))?;
     }
     Ok(full)
 }
 
-fn granted(name: &str, agent: &Agent) -> Result<()> {
+fn granted(name: &str, agent: &[String]) -> Result<()> {
     let refuse = |why: String| Err(Refusal::invalid(why).code(ErrorCode::CapabilityNotGranted));
     if !capabilities::is_action(name) {
         return refuse(format!("{name:?} is no action; name each one, such as \"email.send\""));
     }
-    if !agent.capabilities.iter().any(|other| other == name) {
+    if !agent.iter().any(|other| other == name) {
         return refuse(format!("the agent does not have {name:?}"));
     }
     Ok(())
 }
 
-fn can_run(name: &str) -> Result<()> {
-    match capabilities::standing(name) {
+fn can_run(name: &str, registry: &Registry) -> Result<()> {
+    match registry.standing(name) {
         Standing::Available => Ok(()),
-        Standing::Unavailable => {
-            let why = format!("{name:?} can't run: its executionMode is unavailable");
+        Standing::Unavailable | Standing::Disabled => {
+            let why = format!("{name:?} can't run: its executionMode is unavailable, or it is disabled");
             Err(Refusal::invalid(why).code(ErrorCode::CapabilityUnavailable))
         }
         Standing::Family | Standing::Unknown => {

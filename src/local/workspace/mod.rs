@@ -2,17 +2,34 @@
 
 use crate::local::clock::{Epoch, Moment};
 use crate::local::idempotency::Ledger;
+use crate::model::webhooks::WebhookEndpoint;
 
 mod agenda;
 mod agents;
+mod amendments;
+mod approvals;
 mod authority;
+mod capabilities;
+mod downloads;
+mod endpoints;
+mod events;
+mod limits;
 mod mandates;
+mod record;
+pub(crate) mod secrets;
 pub(crate) mod store;
 
 use agenda::Agenda;
 use agents::AgentRecord;
-pub(crate) use mandates::Filter as MandateFilter;
+use approvals::ApprovalRecord;
+pub(crate) use approvals::{ApprovalFilter, Decision};
+use capabilities::Registry;
+pub(crate) use downloads::FILE;
+use downloads::Links;
+pub(crate) use events::EventLog;
 use mandates::MandateRecord;
+pub(crate) use mandates::{Filter as MandateFilter, Job, Outcome};
+use record::Shelf;
 use store::Store;
 
 /// The state of the server.
@@ -20,19 +37,39 @@ use store::Store;
 pub(crate) struct Workspace {
     epoch: Epoch,
     random: fastrand::Rng,
+    /// Where the server listens, for links to itself.
+    origin: String,
     agents: Store<AgentRecord>,
     mandates: Store<MandateRecord>,
+    approvals: Store<ApprovalRecord>,
+    capabilities: Registry,
+    endpoints: Store<WebhookEndpoint>,
+    shelf: Shelf,
+    links: Links,
+    pub(crate) events: EventLog,
+    /// What is to be run by what was connected for it; whoever holds the workspace takes it away and reports.
+    pub(crate) jobs: Vec<Job>,
     agenda: Agenda,
     pub(crate) ledger: Ledger,
 }
 
 impl Workspace {
-    pub(crate) fn new(epoch: Epoch, random: fastrand::Rng) -> Self {
+    pub(crate) fn new(epoch: Epoch, mut random: fastrand::Rng, origin: String) -> Self {
+        let created_at = epoch.timestamp(Moment::default());
+        let capabilities = Registry::new(created_at, || new_id("cap_", &mut random));
         Self {
             epoch,
             random,
+            origin,
             agents: Store::default(),
             mandates: Store::default(),
+            approvals: Store::default(),
+            capabilities,
+            endpoints: Store::default(),
+            shelf: Shelf::new(),
+            links: Links::default(),
+            events: EventLog::default(),
+            jobs: Vec::new(),
             agenda: Agenda::default(),
             ledger: Ledger::default(),
         }

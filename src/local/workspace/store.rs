@@ -55,29 +55,48 @@ impl<T> Store<T> {
         self.get_mut(self.serial(id)?)
     }
 
-    /// One page of those to keep, oldest first. The cursor names the last item of the page, so that it stays
-    /// valid whatever is added meanwhile.
+    pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
+        self.items.remove(&self.serials.remove(id)?)
+    }
+
+    /// One page of those to keep, oldest first.
     pub(crate) fn page<V>(
         &self,
         window: &Window,
         keep: impl Fn(&T) -> bool,
         view: impl Fn(&T) -> V,
     ) -> Result<Page<V>> {
-        if window.after > self.last {
-            return Err(unknown_cursor());
-        }
+        window.within(self.last)?;
         let following = (Bound::Excluded(window.after), Bound::Unbounded);
-        let mut rest = self.items.range(following).filter(|(_, item)| keep(item)).peekable();
-        let mut data = Vec::new();
-        let mut last = window.after;
-        while data.len() < window.limit {
-            let Some((serial, item)) = rest.next() else { break };
-            last = *serial;
-            data.push(view(item));
-        }
-        let cursor = rest.peek().is_some().then(|| format!("{CURSOR}{last:016x}"));
-        Ok(Page::new(data, cursor))
+        let rest = self.items.range(following).filter(|(_, item)| keep(item));
+        Ok(page(window, rest.map(|(serial, item)| (*serial, item)), view))
     }
+}
+
+/// One page of what follows the window's start. The cursor names the last item of the page, so that it stays
+/// valid whatever is added meanwhile.
+pub(crate) fn page<'a, T: 'a, V>(
+    window: &Window,
+    following: impl Iterator<Item = (Serial, &'a T)>,
+    view: impl Fn(&T) -> V,
+) -> Page<V> {
+    let mut rest = following.peekable();
+    let mut data = Vec::new();
+    let mut last = window.after;
+    while data.len() < window.limit {
+        let Some((serial, item)) = rest.next() else { break };
+        last = serial;
+        data.push(view(item));
+    }
+    let cursor = rest.peek().is_some().then(|| format!("{CURSOR}{last:016x}"));
+    Page::new(data, cursor)
+}
+
+/// One page of a list that only grows.
+pub(crate) fn page_of<T: Clone>(list: &[T], window: &Window) -> Result<Page<T>> {
+    window.within(list.len() as Serial)?;
+    let numbered = (1..).zip(list);
+    Ok(page(window, numbered.filter(|(serial, _)| *serial > window.after), T::clone))
 }
 
 const CURSOR: &str = "cur_";
@@ -90,6 +109,16 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// The number of the item after which it begins.
+    pub(crate) fn after(&self) -> Serial {
+        self.after
+    }
+
+    /// Refuses a cursor beyond all that there is.
+    pub(crate) fn within(&self, last: Serial) -> Result<()> {
+        if self.after > last { Err(unknown_cursor()) } else { Ok(()) }
+    }
+
     pub(crate) fn parse(limit: Option<&str>, cursor: Option<&str>) -> Result<Self> {
         let limit = match limit.map(str::parse) {
             None => USUAL_LIMIT,

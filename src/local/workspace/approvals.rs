@@ -1,0 +1,174 @@
+//! Approvals: what a person is asked, and what becomes of the answer.
+
+use std::time::Duration;
+
+use super::Workspace;
+use super::secrets;
+use super::store::{Serial, Window};
+use crate::local::agent::text::{consequence, money};
+use crate::local::answer::{Refusal, Result};
+use crate::local::clock::Moment;
+use crate::model::approvals::{Approval, ApprovalAction, ApprovalInputs, ApprovalStatus};
+use crate::model::capabilities::{Capability, CapabilityEffect};
+use crate::model::errors::ErrorCode;
+use crate::model::events::{ApprovalEventData, EventData};
+use crate::model::json::RawJson;
+use crate::model::page::Page;
+use crate::model::types::{ApprovalId, Extra, MandateId, Money};
+
+/// How long a person has to decide: the most there is (documented).
+pub(super) const TIME_TO_DECIDE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// An approval, and the mandate that waits for it.
+#[derive(Debug)]
+pub(crate) struct ApprovalRecord {
+    pub(super) approval: Approval,
+    mandate: Serial,
+}
+
+/// What a person decides.
+#[derive(Debug)]
+pub(crate) enum Decision {
+    Approve(ApprovalInputs),
+    Reject,
+}
+
+/// Which approvals a list is of.
+#[derive(Debug)]
+pub(crate) struct ApprovalFilter {
+    /// In any of these; empty means any at all.
+    pub(crate) statuses: Vec<ApprovalStatus>,
+    pub(crate) mandate: Option<MandateId>,
+}
+
+impl Workspace {
+    /// Puts an action before a person.
+    pub(super) fn request_approval(
+        &mut self,
+        mandate: Serial,
+        action: ApprovalAction,
+        price: Option<&Money>,
+        at: Moment,
+    ) -> Option<Serial> {
+        let id = self.new_id("apr_");
+        let created_at = Some(self.epoch.timestamp(at));
+        let question = match price {
+            Some(price) => format!("May the agent spend {} with {}?", money(price), action.capability),
+            None => format!("May the agent run {}?", action.capability),
+        };
+        let approval = Approval {
+            id: ApprovalId::from(id.as_str()),
+            mandate: self.mandates.get(mandate)?.mandate.id.clone(),
+            status: ApprovalStatus::Pending,
+            question,
+            action,
+            expires_at: Some(self.epoch.timestamp(at.after(TIME_TO_DECIDE))),
+            reason: None,
+            resolved_at: None,
+            created_at,
+            updated_at: created_at,
+            extra: Extra::new(),
+        };
+        Some(self.approvals.insert(&id, ApprovalRecord { approval, mandate }))
+    }
+
+    /// Tells that a person is asked.
+    pub(super) fn announce(&mut self, approval: Serial, at: Moment) {
+        let Some(record) = self.approvals.get(approval) else { return };
+        let (mandate, data) = (record.mandate, event_data(&record.approval));
+        self.emit(mandate, EventData::ApprovalRequested(data), at);
+    }
+
+    /// Settles a pending approval, one way or another.
+    pub(super) fn resolve(
+        &mut self,
+        approval: Serial,
+        status: ApprovalStatus,
+        reason: Option<String>,
+        at: Moment,
+    ) {
+        let resolved_at = Some(self.epoch.timestamp(at));
+        let Some(record) = self.approvals.get_mut(approval) else { return };
+        if record.approval.status != ApprovalStatus::Pending {
+            return;
+        }
+        record.approval.status = status;
+        record.approval.reason = reason;
+        record.approval.resolved_at = resolved_at;
+        record.approval.updated_at = resolved_at;
+        let (mandate, data) = (record.mandate, event_data(&record.approval));
+        self.emit(mandate, EventData::ApprovalResolved(data), at);
+    }
+
+    pub(crate) fn approval(&self, id: &str) -> Result<Approval> {
+        self.approvals.find(id).map(|record| record.approval.clone()).ok_or_else(|| unknown(id))
+    }
+
+    pub(crate) fn list_approvals(&self, window: &Window, filter: &ApprovalFilter) -> Result<Page<Approval>> {
+        let keep = |record: &ApprovalRecord| {
+            let approval = &record.approval;
+            (filter.statuses.is_empty() || filter.statuses.contains(&approval.status))
+                && filter.mandate.as_ref().is_none_or(|mandate| *mandate == approval.mandate)
+        };
+        self.approvals.page(window, keep, |record| record.approval.clone())
+    }
+
+    /// The first decision wins, and the same one again gives its result (documented). One after its time runs
+    /// nothing: by then the approval has expired.
+    pub(crate) fn decide(
+        &mut self,
+        id: &str,
+        decision: Decision,
+        reason: Option<String>,
+        now: Moment,
+    ) -> Result<Approval> {
+        let serial = self.approvals.serial(id).ok_or_else(|| unknown(id))?;
+        let record = self.approvals.get(serial).ok_or_else(|| unknown(id))?;
+        let refuse = |code, why: &str| Err(Refusal::conflict(code, format!("the approval {why}")));
+        let (status, inputs) = match decision {
+            Decision::Approve(inputs) => (ApprovalStatus::Approved, inputs),
+            Decision::Reject => (ApprovalStatus::Rejected, ApprovalInputs::default()),
+        };
+        match &record.approval.status {
+            ApprovalStatus::Pending => {}
+            decided if *decided == status => return Ok(record.approval.clone()),
+            ApprovalStatus::Expired => return refuse(ErrorCode::ApprovalExpired, "has expired"),
+            ApprovalStatus::Canceled => {
+                return refuse(ErrorCode::MandateEnded, "was canceled with its mandate");
+            }
+            decided => {
+                return refuse(ErrorCode::AlreadyResolved, &format!("was decided the other way: {decided}"));
+            }
+        }
+        let mandate = record.mandate;
+        self.resolve(serial, status, reason, now);
+        let decided = self.approval(id)?;
+        self.decided(mandate, inputs, now);
+        Ok(decided)
+    }
+}
+
+/// An action as a person sees it.
+pub(super) fn shown(
+    capability: &Capability,
+    arguments: &serde_json::Value,
+    price: Option<&Money>,
+) -> ApprovalAction {
+    let shown = secrets::hide(arguments);
+    let irreversible = capability.effect == CapabilityEffect::Irreversible;
+    ApprovalAction {
+        capability: capability.name.clone(),
+        consequence: consequence(&capability.name, &capability.description, &shown, price, irreversible),
+        arguments: RawJson::from(shown),
+        fields: secrets::asked_for(arguments),
+        extra: Extra::new(),
+    }
+}
+
+fn event_data(approval: &Approval) -> Box<ApprovalEventData> {
+    Box::new(ApprovalEventData { approval: approval.clone(), extra: Extra::new() })
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::not_found("approval", id)
+}

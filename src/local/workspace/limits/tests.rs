@@ -1,0 +1,133 @@
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+use crate::local::capabilities::built_in;
+use crate::model::types::Interval;
+
+fn capability(name: &str) -> Capability {
+    let mut all = built_in(jiff::Timestamp::UNIX_EPOCH, || "cap_1".to_owned());
+    all.find(|capability| capability.name == name).unwrap()
+}
+
+fn order() -> Capability {
+    let name = "procurement.create_po".to_owned();
+    Capability { name, risk: CapabilityRisk::Financial, ..capability("email.send") }
+}
+
+struct Desk {
+    used: Used,
+    now: Moment,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { used: Used::default(), now: Moment::default() }
+    }
+
+    /// Takes the action if it may, and says why if it may not.
+    fn take(&mut self, capability: &Capability, arguments: &Value, authority: &Authority) -> Option<String> {
+        let granted = ["email.send", "email.get_delivery", "procurement.create_po"].map(str::to_owned);
+        let why = blocked(capability, arguments, authority, &granted, &self.used, self.now);
+        if why.is_none() {
+            self.used.count(capability, arguments, self.now);
+        }
+        why
+    }
+}
+
+#[test]
+fn what_is_prohibited_or_not_granted_never_runs() {
+    let mut desk = Desk::new();
+    let authority = Authority::new().prohibited_actions(["email.send"]);
+    assert!(desk.take(&capability("email.send"), &json!({}), &authority).unwrap().contains("prohibited"));
+    assert!(desk.take(&capability("phone.call"), &json!({}), &authority).unwrap().contains("granted"));
+}
+
+#[test]
+fn reads_have_a_budget_of_their_own() {
+    let mut desk = Desk::new();
+    let authority = Authority::new().maximum_actions(1).maximum_read_actions(2);
+    let (send, look) = (capability("email.send"), capability("email.get_delivery"));
+    assert_eq!(desk.take(&send, &json!({}), &authority), None);
+    assert_eq!(desk.take(&send, &json!({}), &authority).unwrap(), "the limit of 1 actions is used up");
+    assert_eq!(desk.take(&look, &json!({}), &authority), None);
+    assert_eq!(desk.take(&look, &json!({}), &authority), None);
+    assert!(desk.take(&look, &json!({}), &authority).unwrap().contains("reading"));
+}
+
+#[test]
+fn a_capability_has_a_count_and_a_rate() {
+    let send = capability("email.send");
+    let limit = |limit| Authority::new().capability_limit(limit);
+    let mut desk = Desk::new();
+    let once = limit(CapabilityLimit::new("email.send").maximum_actions(1));
+    assert_eq!(desk.take(&send, &json!({}), &once), None);
+    assert_eq!(desk.take(&send, &json!({}), &once).unwrap(), "the limit of 1 for email.send is used up");
+
+    let mut desk = Desk::new();
+    let hourly = limit(CapabilityLimit::new("email.send").rate(2, Interval::hours(1)));
+    assert_eq!(desk.take(&send, &json!({}), &hourly), None);
+    desk.now = desk.now.after(Duration::from_secs(3_000));
+    assert_eq!(desk.take(&send, &json!({}), &hourly), None);
+    assert!(desk.take(&send, &json!({}), &hourly).unwrap().contains("2 times in 1h"));
+    desk.now = desk.now.after(Duration::from_secs(601));
+    assert_eq!(desk.take(&send, &json!({}), &hourly), None);
+}
+
+#[test]
+fn spending_is_added_up_and_has_to_be_said() {
+    let authority = Authority::new().spend_maximum(Money::usd(1_000));
+    let mut desk = Desk::new();
+    assert!(desk.take(&order(), &json!({"supplier": "Atlas"}), &authority).unwrap().contains("how much"));
+    assert_eq!(desk.take(&order(), &json!({"amount_minor": 600}), &authority), None);
+    let why = desk.take(&order(), &json!({"amount_minor": 401}), &authority).unwrap();
+    assert_eq!(why, "it would spend $4.01, and $4.00 is left");
+    assert_eq!(desk.take(&order(), &json!({"amount_minor": 400}), &authority), None);
+    assert_eq!(desk.take(&capability("email.send"), &json!({}), &authority), None);
+    assert_eq!(desk.take(&order(), &json!({}), &Authority::new()), None);
+}
+
+#[test]
+fn rules_hold_for_values_that_are_there() {
+    let rule = || AuthorityRule::new("email.send", "quantity");
+    let cases = [
+        (rule().max(500), json!(500), true),
+        (rule().max(500), json!(501), false),
+        (rule().min(1), json!("many"), false),
+        (rule().equals(3), json!(3.0), true),
+        (rule().one_of(["a", "b"]), json!("c"), false),
+        (rule().one_of(["a", "b"]), json!("b"), true),
+        (rule(), json!(null), false),
+    ];
+    for (rule, value, allowed) in cases {
+        let authority = Authority::new().rules([rule.clone()]);
+        let why = Desk::new().take(&capability("email.send"), &json!({"quantity": value}), &authority);
+        assert_eq!(why.is_none(), allowed, "{rule:?} {value} {why:?}");
+    }
+}
+
+#[test]
+fn a_person_is_asked_for_what_is_named_costly_or_final() {
+    let send = capability("email.send");
+    let new = Authority::new;
+    assert!(!needs_approval(&send, &json!({}), &new()));
+    assert!(needs_approval(&send, &json!({}), &new().require_approval_for(["email.send"])));
+    let final_one = Capability { effect: CapabilityEffect::Irreversible, ..send };
+    assert!(needs_approval(&final_one, &json!({}), &new()));
+    let threshold = new().spend_maximum(Money::usd(9)).spend_approval_threshold(Money::usd(5));
+    assert!(!needs_approval(&order(), &json!({"amount_minor": 5}), &threshold));
+    assert!(needs_approval(&order(), &json!({"amount_minor": 6}), &threshold));
+}
+
+#[test]
+fn criteria_are_met_by_value() {
+    let met = |criterion: SuccessCriterion, value: &str| unmet(&criterion, &value.parse().unwrap()).is_none();
+    assert!(met(SuccessCriterion::new("a").equals(true), "true"));
+    assert!(!met(SuccessCriterion::new("a").equals(true), "false"));
+    assert!(met(SuccessCriterion::new("a").max(799_999), "799999"));
+    assert!(!met(SuccessCriterion::new("a").max(799_999), "799999.5"));
+    assert!(!met(SuccessCriterion::new("a").min(1), "\"1\""));
+    assert!(met(SuccessCriterion::new("a").equals("x"), r#""x""#));
+}
