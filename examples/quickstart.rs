@@ -8,44 +8,47 @@
 //! Exit status: 0 when the mandate completed, 1 on any other end or error, 2 on bad configuration.
 
 use std::fmt;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use shadway::Client;
 use shadway::agents::{Agent, AgentCreateParams};
-use shadway::local::LocalServer;
-use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateStatus};
-use shadway::{Client, Error, ErrorKind};
+use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateStatus, Wait};
+
+use support::{Failure, Setup, say};
+
+#[path = "support/mod.rs"]
+mod support;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run().await {
-        Ok(done) => {
-            say(&format!("{}: {}", done.status, done.current_state.summary));
-            if done.status == MandateStatus::Completed { ExitCode::SUCCESS } else { ExitCode::from(1) }
-        }
-        Err(Failure::Configuration(message)) => {
-            complain(&message);
-            ExitCode::from(2)
-        }
-        Err(Failure::Call(error)) => {
-            complain(&error.to_string());
-            ExitCode::from(1)
-        }
-    }
+    support::exit(run().await)
 }
 
-async fn run() -> Result<Mandate, Failure> {
+async fn run() -> Result<ExitCode, Failure> {
     let setup = Setup::from_env().await?;
-    let agent = create_agent(&setup.client, &setup.model).await?;
-    say(&format!("agent    {}", agent.id));
-    let mandate = create_mandate(&setup.client, &agent).await?;
-    say(&format!("mandate  {}", mandate.id));
-    Ok(wait(&setup, &mandate).await?)
+    let client = &setup.client;
+    let agent = create_agent(client, &setup.model).await?;
+    say(format!("agent    {}", agent.id)); // Save this id in your application.
+    let mandate = create_mandate(client, &agent).await?;
+    say(format!("mandate  {}", mandate.id));
+
+    let mut watch = client.mandate(&mandate.id).wait();
+    if setup.server.is_some() {
+        // Asking often costs nothing here, and its mandates are quick.
+        watch = watch.poll_interval(Duration::from_millis(50));
+    }
+    show(watch).await?;
+    let done = wait(client, &mandate).await?;
+    say(format!("{}: {}", done.status, done.current_state.summary));
+    setup.close().await;
+    Ok(if done.status == MandateStatus::Completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn create_agent(client: &Client, model: &str) -> shadway::Result<Agent> {
+/// An agent is reusable: create it once, and start many mandates with it.
+pub(crate) async fn create_agent(client: &Client, model: &str) -> shadway::Result<Agent> {
     client
         .agents()
         .create(
@@ -57,7 +60,7 @@ async fn create_agent(client: &Client, model: &str) -> shadway::Result<Agent> {
 }
 
 /// Replace the address with a real contact before you run this with a key.
-async fn create_mandate(client: &Client, agent: &Agent) -> shadway::Result<Mandate> {
+pub(crate) async fn create_mandate(client: &Client, agent: &Agent) -> shadway::Result<Mandate> {
     client
         .mandates()
         .create(
@@ -73,61 +76,33 @@ async fn create_mandate(client: &Client, agent: &Agent) -> shadway::Result<Manda
         .await
 }
 
-/// Follows the mandate to its end. A timeout ends only this wait, and the mandate goes on.
-async fn wait(setup: &Setup, mandate: &Mandate) -> shadway::Result<Mandate> {
-    let work = setup.client.mandate(&mandate.id);
-    let mut wait = work.wait().timeout(Duration::from_secs(15 * 60));
-    if setup.server.is_some() {
-        // Asking often costs nothing here, and its mandates are quick.
-        wait = wait.poll_interval(Duration::from_millis(50));
+/// Waits for the end. A timeout ends only this wait, and the mandate goes on.
+pub(crate) async fn wait(client: &Client, mandate: &Mandate) -> shadway::Result<Mandate> {
+    let work = client.mandate(&mandate.id);
+    let result = work.wait().timeout(Duration::from_secs(15 * 60)).await;
+    if result.as_ref().is_err_and(shadway::Error::is_timeout) {
+        say(format!("Still working. Reconnect later with mandate id: {}", work.id()));
     }
-    let mut updates = wait.updates();
+    result
+}
+
+/// Shows each state until the last: with a spinner on a terminal, with a line for each elsewhere.
+async fn show(watch: Wait) -> shadway::Result<()> {
     let view = View::new();
-    let mut last = mandate.clone();
-    while let Some(state) = updates.try_next().await.inspect_err(|_| view.close())? {
-        last = state;
-        view.show(&last);
-    }
+    let mut updates = watch.timeout(Duration::from_secs(15 * 60)).updates();
+    let ended = loop {
+        match updates.try_next().await {
+            Ok(Some(mandate)) => view.show(&mandate),
+            Ok(None) => break Ok(()),
+            // The wait that follows tells of it.
+            Err(error) if error.is_timeout() => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
     view.close();
-    Ok(last)
+    ended
 }
 
-/// Where to run, and with which model.
-struct Setup {
-    client: Client,
-    model: String,
-    /// Runs as long as it is kept.
-    server: Option<LocalServer>,
-}
-
-impl Setup {
-    async fn from_env() -> Result<Self, Failure> {
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let model = variable("SHADWAY_MODEL");
-        if variable("SHADWAY_API_KEY").is_some() {
-            let client = Client::from_env()?;
-            let model = model.ok_or_else(|| {
-                Failure::Configuration(
-                    "SHADWAY_MODEL is not set; set it to a provider-qualified model of your deployment"
-                        .into(),
-                )
-            })?;
-            return Ok(Self { client, model, server: None });
-        }
-        if variable("SHADWAY_BASE_URL").is_some() {
-            return Err(Failure::Configuration(
-                "SHADWAY_BASE_URL is set and SHADWAY_API_KEY is not; set both, or neither for a local server"
-                    .into(),
-            ));
-        }
-        let server = LocalServer::start().await?;
-        say(&format!("no SHADWAY_API_KEY, so this runs on a local server at {}", server.url()));
-        let model = model.unwrap_or_else(|| "local/simulated".into());
-        Ok(Self { client: server.client()?, model, server: Some(server) })
-    }
-}
-
-/// A spinner on a terminal, a line for each change elsewhere.
 struct View {
     started: Instant,
     spinner: Option<ProgressBar>,
@@ -156,36 +131,13 @@ impl View {
         let line = format!("{}: {}", mandate.status, mandate.current_state.summary);
         match &self.spinner {
             Some(spinner) => spinner.set_message(line),
-            None => say(&format!("{:6.1} s  {line}", self.started.elapsed().as_secs_f64())),
+            None => say(format!("{:6.1} s  {line}", self.started.elapsed().as_secs_f64())),
         }
     }
 
     fn close(&self) {
         if let Some(spinner) = &self.spinner {
             spinner.finish_and_clear();
-        }
-    }
-}
-
-/// A reader that has gone, as `head` does, is no reason to panic.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
-}
-
-fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-enum Failure {
-    Configuration(String),
-    Call(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        match error.kind() {
-            ErrorKind::Config => Self::Configuration(error.to_string()),
-            _ => Self::Call(error),
         }
     }
 }

@@ -250,7 +250,7 @@ impl Call<Bytes> {
         self.json_body(body)
     }
 
-    /// The answer as a type.
+    /// The answer as a type. An answer without a body fits none: await the bytes instead.
     pub fn decode<T: DeserializeOwned>(self) -> Call<T> {
         Call { transport: self.transport, request: self.request, decode: Answer::json }
     }

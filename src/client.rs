@@ -17,6 +17,10 @@ pub use crate::config::Mode;
 
 /// A client of the service: cheap to clone, and meant to be shared.
 ///
+/// # Panics
+/// With the feature `client` and no transport or timer of your own, calls and waits run on tokio: polling one
+/// outside a tokio runtime with time and I/O enabled panics, as tokio's own types do.
+///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> shadway::Result<()> {
@@ -107,12 +111,11 @@ impl ClientBuilder {
     /// A builder with `SHADWAY_API_KEY` and, if it is set and not empty, `SHADWAY_BASE_URL` taken from
     /// the environment.
     pub fn from_env() -> Self {
-        let api_key = std::env::var(API_KEY_VARIABLE).ok().map(Zeroizing::new);
-        let mut builder = Self { api_key, ..Self::default() };
-        if let Some(url) = std::env::var(BASE_URL_VARIABLE).ok().filter(|url| !url.is_empty()) {
-            builder.base_url = url;
-        }
-        builder
+        // What is no Unicode becomes text that `build` refuses, rather than a variable that is not set.
+        let variable = |name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let api_key = variable(API_KEY_VARIABLE).map(Zeroizing::new);
+        let base_url = variable(BASE_URL_VARIABLE).filter(|url| !url.is_empty());
+        Self { api_key, base_url: base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()), ..Self::default() }
     }
 
     /// The API key. Its prefix decides the mode.
@@ -216,6 +219,14 @@ impl ClientBuilder {
             headers.insert(name, value);
         }
         headers.insert(USER_AGENT, config::user_agent(self.app_name.as_deref())?);
+        if self.limits.attempt_timeout.is_zero() || self.connect_timeout.is_zero() {
+            return Err(Error::config("a timeout of nothing leaves no time to send anything"));
+        }
+        if self.limits.max_response_bytes == 0 {
+            return Err(Error::config("a limit of no bytes leaves no room for an answer"));
+        }
+        #[cfg(feature = "client")]
+        crate::transport::reqwest::check(&base_url)?;
         let service = match self.service {
             Some(service) => service,
             None => default_service(&base_url, self.connect_timeout)?,

@@ -1,6 +1,7 @@
 //! The configuration, parsed once: whatever gets past this file can't fail later.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::Uri;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
@@ -86,8 +87,8 @@ impl BaseUrl {
     pub(crate) fn parse(text: &str, allow_insecure_http: bool) -> Result<Self> {
         // The text is not repeated: a URL can hold a password.
         let refuse = |why: &str| Error::config(format!("the base URL {why}"));
-        if text.contains(['#', '?']) {
-            return Err(refuse("has a query or a fragment"));
+        if text.contains(['#', '?', '\\']) {
+            return Err(refuse("has a query, a fragment or a backslash"));
         }
         let uri: Uri = text.parse().map_err(|_| refuse("is not a URL"))?;
         let https = match uri.scheme_str() {
@@ -102,6 +103,15 @@ impl BaseUrl {
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return Err(refuse("has a user or a password in it"));
         }
+        if uri
+            .authority()
+            .is_some_and(|authority| authority.as_str() != host && authority.port_u16().is_none())
+        {
+            return Err(refuse("has a port that is none"));
+        }
+        if !is_host(host) {
+            return Err(refuse("has a host that is none; write an international name in its ASCII form"));
+        }
         if uri.path().split('/').any(is_dot_segment) {
             return Err(refuse("has a `.` or `..` in its path"));
         }
@@ -112,6 +122,11 @@ impl BaseUrl {
             )));
         }
         Ok(Self { text: text.trim_end_matches('/').to_owned(), loopback, https })
+    }
+
+    #[cfg(feature = "client")]
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// The URL of a path that begins with a slash.
@@ -130,10 +145,26 @@ impl BaseUrl {
     }
 }
 
+/// A name, an IPv4 address, or an IPv6 address in brackets.
+fn is_host(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[') {
+        return address.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
+    }
+    let name = host.strip_suffix('.').unwrap_or(host);
+    let last = name.rsplit('.').next().unwrap_or_default();
+    if last.bytes().all(|byte| byte.is_ascii_digit()) {
+        return name.parse::<Ipv4Addr>().is_ok();
+    }
+    name.split('.').all(|label| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    })
+}
+
 fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Whether URL parsers take the segment for "here" or "up one": they do so for the percent-encoded
@@ -143,7 +174,7 @@ pub(crate) fn is_dot_segment(segment: &str) -> bool {
 }
 
 /// Headers that the client alone sets.
-const OWN_HEADERS: [&str; 11] = [
+const OWN_HEADERS: [&str; 12] = [
     "accept",
     "authorization",
     "connection",
@@ -155,6 +186,7 @@ const OWN_HEADERS: [&str; 11] = [
     "te",
     "transfer-encoding",
     "upgrade",
+    "user-agent",
 ];
 
 /// A header the caller adds.
@@ -164,7 +196,9 @@ pub(crate) fn parse_header(name: &str, value: &str) -> Result<(HeaderName, Heade
         return Err(format!("the header {name} is the client's own"));
     }
     // The value is not repeated: it may be a secret.
-    let value = value.parse().map_err(|_| format!("the value of the header {name} can't be sent"))?;
+    let mut value: HeaderValue =
+        value.parse().map_err(|_| format!("the value of the header {name} can't be sent"))?;
+    value.set_sensitive(true);
     Ok((name, value))
 }
 

@@ -133,10 +133,31 @@ pub(crate) enum Cause {
 }
 
 fn api_line(error: &ApiError) -> String {
-    let code = error.code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
-    let param = error.param.as_ref().map(|param| format!(" (param {param})")).unwrap_or_default();
-    let message = if error.message.is_empty() { "no message" } else { &error.message };
+    let code = error.code.as_ref().map(|code| format!("{}: ", one_line(code.as_str()))).unwrap_or_default();
+    let param = error.param.as_ref().map(|param| format!(" (param {})", one_line(param))).unwrap_or_default();
+    let message = if error.message.is_empty() { "no message".to_owned() } else { one_line(&error.message) };
     format!("{code}{message}{param}")
+}
+
+/// How much of a text from outside is shown.
+pub(crate) const SHOWN_BYTES: usize = 512;
+
+/// The start of a text from outside, fit to be shown in one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for character in word.chars().filter(|character| !character.is_control()) {
+            if line.len() + character.len_utf8() > SHOWN_BYTES {
+                line.push('…');
+                return line;
+            }
+            line.push(character);
+        }
+    }
+    line
 }
 
 impl Error {
@@ -346,5 +367,20 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.cause.source()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_from_outside_is_shown_in_one_short_line() {
+        let page = format!("<html>\r\n\t<body>\u{1}\u{1b}{}", "ö".repeat(2_000));
+        let shown = one_line(&page);
+        assert!(shown.starts_with("<html> <body>ööö") && shown.ends_with('…'), "{shown}");
+        assert!(shown.len() <= SHOWN_BYTES + '…'.len_utf8());
+        assert_eq!(one_line(" \n"), "");
+        assert_eq!(one_line("a  b"), "a b");
     }
 }

@@ -139,7 +139,7 @@ pub mod types {
     pub use crate::model::types::{
         AgentId, AmendmentId, ApiError, ApprovalId, ArtifactId, AssertionId, CapabilityId, CommitmentId,
         ErrorCode, EventId, EvidenceId, Extra, FactId, InformationNeedId, Interval, IntervalError, IssueId,
-        JsonNumber, MandateId, Metadata, Money, Nullable, RawFields, RawJson, WebhookEndpointId,
+        JsonNumber, ListParams, MandateId, Metadata, Money, Nullable, RawFields, RawJson, WebhookEndpointId,
     };
 }
 

@@ -131,11 +131,12 @@ list_stream! {
     /// # async fn main() -> shadway::Result<()> {
     /// # let server = shadway::local::LocalServer::start().await?;
     /// # let client = server.client()?;
-    /// # use shadway::agents::{AgentCreateParams, AgentListParams};
+    /// # use shadway::agents::{AgentCreateParams, };
+    /// # use shadway::types::ListParams;
     /// # for name in ["A", "B", "C"] {
     /// #     client.agents().create(AgentCreateParams::new(name, "your-provider/your-model")).await?;
     /// # }
-    /// let mut agents = client.agents().list(AgentListParams::new().limit(2)).items();
+    /// let mut agents = client.agents().list(ListParams::new().limit(2)).items();
     /// let mut names = Vec::new();
     /// while let Some(agent) = agents.try_next().await? {
     ///     names.push(agent.name);

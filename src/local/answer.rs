@@ -60,8 +60,7 @@ impl Refusal {
             error_type: Some(error_type(status).to_owned()),
             code: Some(ErrorCode::from(error_type(status))),
             message: message.into(),
-            param: None,
-            details: None,
+            ..ApiError::default()
         };
         Self(Box::new((status, error)))
     }
@@ -132,6 +131,7 @@ fn error_type(status: StatusCode) -> &'static str {
         403 => "permission",
         404 => "not_found",
         409 => "conflict",
+        410 => "gone",
         429 => "rate_limit",
         500..=599 => "server",
         _ => "invalid_request",

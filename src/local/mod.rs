@@ -89,9 +89,9 @@
 //!   it, as long as at least one action was done. What your own function returns counts as confirmed, whatever
 //!   its `verify` says; the service confirms it by its own check.
 //!
-//! Not here: event streams, deliveries to webhook endpoints (they are kept and none is sent to), quiet hours,
-//! requests for information, and outcomes that stay unknown. No key is ever in progress, since one request is
-//! dealt with at a time. The last 100,000 events are kept, all else as long as the server lives.
+//! Not here: deliveries to webhook endpoints (they are kept and none is sent to), quiet hours, requests for
+//! information, and outcomes that stay unknown. No key is ever in progress, since one request is dealt with at a
+//! time. The last 100,000 events are kept, all else as long as the server lives.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
 //! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A
@@ -129,6 +129,7 @@ mod idempotency;
 mod incoming;
 mod router;
 mod shared;
+mod stream;
 mod workspace;
 
 use shared::{Shared, keep_moving};

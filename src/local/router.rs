@@ -19,6 +19,7 @@ use super::handlers::{Handler, agents, approvals, capabilities, endpoints, manda
 use super::idempotency::{self, Fingerprint};
 use super::incoming::{self, Incoming, JsonBody};
 use super::shared::Shared;
+use super::stream;
 use super::workspace::{FILE, new_id};
 use crate::model::routes;
 use crate::transport::{REQUEST_ID, is_change};
@@ -30,7 +31,9 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
     let api = ROUTES
         .into_iter()
         .fold(Router::new(), |router, (method, path, handler)| router.route(path, call(method, handler)));
-    api.fallback(unknown_path)
+    api.route(routes::EVENT_STREAM, get(stream::workspace))
+        .route(routes::MANDATE_EVENT_STREAM, get(stream::mandate))
+        .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn(gate))
         // Whoever has the link needs no key.
@@ -43,7 +46,7 @@ const POST: MethodFilter = MethodFilter::POST;
 const PATCH: MethodFilter = MethodFilter::PATCH;
 const DELETE: MethodFilter = MethodFilter::DELETE;
 
-/// Every call of the contract, but for the streams.
+/// Every call of the contract that has one answer; the streams have a file of their own.
 const ROUTES: [(MethodFilter, &str, Handler); 36] = [
     (GET, routes::AGENTS, agents::list),
     (POST, routes::AGENTS, agents::create),
@@ -147,7 +150,7 @@ async fn answer(shared: &Shared, handler: Handler, request: Request) -> Result<R
 }
 
 /// What stands in the path; at most one thing in every route.
-async fn id(parts: &mut Parts) -> Result<String> {
+pub(super) async fn id(parts: &mut Parts) -> Result<String> {
     match RawPathParams::from_request_parts(parts, &()).await {
         Ok(params) => Ok(params.iter().next().map(|(_, id)| id.to_owned()).unwrap_or_default()),
         Err(rejection) => Err(Refusal::new(StatusCode::NOT_FOUND, rejection.body_text())),

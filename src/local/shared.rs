@@ -89,6 +89,8 @@ impl Shared {
     /// Ends whatever runs.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
+        // Wakes whoever follows the events, to see that it is over.
+        self.position.send_modify(|_| {});
         self.running.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }

@@ -344,26 +344,3 @@ impl AgentUpdateParams {
         self
     }
 }
-
-/// Which agents to list, and how many a page.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AgentListParams {
-    /// The size of a page, 1 to 100; the service's default is 20 (assumed).
-    pub limit: Option<u32>,
-}
-
-impl AgentListParams {
-    /// All agents.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The size of a page, 1 to 100.
-    #[must_use]
-    pub fn limit(mut self, limit: u32) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-}

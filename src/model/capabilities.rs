@@ -318,26 +318,3 @@ impl CapabilityUpdateParams {
         self
     }
 }
-
-/// Which capabilities to list, and how many a page.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CapabilityListParams {
-    /// The size of a page, 1 to 100; the service's default is 20 (assumed).
-    pub limit: Option<u32>,
-}
-
-impl CapabilityListParams {
-    /// All capabilities of the workspace, the built-in ones among them.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The size of a page, 1 to 100.
-    #[must_use]
-    pub fn limit(mut self, limit: u32) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-}

@@ -1,6 +1,8 @@
 //! How the service says no (the envelope and every code are assumed).
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::types::Extra;
 
 string_enum! {
     /// Why the service refused, for a program to read. New codes appear over time.
@@ -36,24 +38,40 @@ string_enum! {
 ///
 /// An answer that is not the service's own (a proxy's HTML page, an empty body) has no `code`, and its
 /// `message` is the start of the body.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiError {
     /// The family of the error, such as `conflict`.
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type", default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub error_type: Option<String>,
     /// The reason, for a program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
     /// The reason, for a person.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "message")]
     pub message: String,
     /// The parameter that was refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub param: Option<String>,
-    /// Whatever else the service added.
+    /// What a program can make of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<serde_json::Value>,
+    /// Fields this version of the crate does not know, as they came.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A field that should be a text: if it isn't, that is no reason to lose the others.
+fn text<'de, D: Deserializer<'de>, T: From<String>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Ok(match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::Null => None,
+        serde_json::Value::String(text) => Some(T::from(text)),
+        odd => Some(T::from(odd.to_string())),
+    })
+}
+
+fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    text(deserializer).map(Option::unwrap_or_default)
 }
 
 /// The body of every refusal.

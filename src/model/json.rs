@@ -11,6 +11,10 @@ use serde_json::value::RawValue;
 
 /// Any JSON value, kept as text: a number keeps every digit, an object its order.
 ///
+/// It reads only straight from JSON text or from a [`serde_json::Value`]. Inside an internally tagged or an untagged
+/// enum of yours, or a `flatten`ed field, serde has taken the text apart before this sees it, and decoding fails; so it
+/// does for what holds one of these, such as an [`Authority`](crate::mandates::Authority).
+///
 /// Two values are equal when their texts are.
 ///
 /// ```

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::types::Extra;
+
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -11,6 +13,9 @@ pub struct Page<T> {
     /// Where the next page begins; `None` or empty on the last page.
     #[serde(rename = "nextCursor", default)]
     pub next_cursor: Option<String>,
+    /// Fields this version of the crate does not know, as they came.
+    #[serde(flatten)]
+    pub extra: Extra,
 }
 
 impl<T> Page<T> {
@@ -22,7 +27,7 @@ impl<T> Page<T> {
 
     #[cfg(feature = "local")]
     pub(crate) fn new(data: Vec<T>, next_cursor: Option<String>) -> Self {
-        Self { data, next_cursor }
+        Self { data, next_cursor, extra: Extra::new() }
     }
 }
 

@@ -51,6 +51,35 @@ impl Money {
     }
 }
 
+/// How much of a list to get at once, for lists that have nothing else to choose.
+///
+/// ```
+/// use shadway::types::ListParams;
+///
+/// assert_eq!(ListParams::new().limit(50).limit, Some(50));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListParams {
+    /// The size of a page, 1 to 100; the service's default is 20 (assumed).
+    pub limit: Option<u32>,
+}
+
+impl ListParams {
+    /// Pages of the service's usual size.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The size of a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, limit: u32) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+}
+
 /// A field that can be left alone, cleared, or set: three different requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a field is missing, null or there; JSON has no fourth way")]

@@ -227,26 +227,3 @@ impl WebhookEndpointUpdateParams {
         self
     }
 }
-
-/// Which endpoints to list, and how many a page (the call is assumed).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WebhookEndpointListParams {
-    /// The size of a page, 1 to 100; the service's default is 20 (assumed).
-    pub limit: Option<u32>,
-}
-
-impl WebhookEndpointListParams {
-    /// All endpoints.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The size of a page, 1 to 100.
-    #[must_use]
-    pub fn limit(mut self, limit: u32) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-}

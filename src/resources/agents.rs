@@ -4,9 +4,10 @@ use http::Method;
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::model::agents::{Agent, AgentCreateParams, AgentListParams, AgentUpdateParams};
+use crate::model::agents::{Agent, AgentCreateParams, AgentUpdateParams};
 use crate::model::routes;
 use crate::model::types::AgentId;
+use crate::model::types::ListParams;
 use crate::page::Page;
 
 mod ready;
@@ -79,16 +80,16 @@ impl Agents {
     /// # async fn main() -> shadway::Result<()> {
     /// # let server = shadway::local::LocalServer::start().await?;
     /// # let client = server.client()?;
-    /// use shadway::agents::AgentListParams;
+    /// use shadway::types::ListParams;
     ///
-    /// let mut agents = client.agents().list(AgentListParams::new().limit(20)).items();
+    /// let mut agents = client.agents().list(ListParams::new().limit(20)).items();
     /// while let Some(agent) = agents.try_next().await? {
     ///     println!("{} {} {}", agent.id, agent.name, agent.status);
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn list(&self, params: AgentListParams) -> Call<Page<Agent>> {
+    pub fn list(&self, params: ListParams) -> Call<Page<Agent>> {
         Call::new(&self.client, Method::GET, routes::AGENTS, &[]).maybe_query("limit", params.limit)
     }
 

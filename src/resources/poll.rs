@@ -14,6 +14,8 @@ const FIRST_DELAY: Duration = Duration::from_millis(250);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 /// An interval of nothing would keep the service and this machine busy.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+/// How much of what `Retry-After` asks for is kept to: one answer shouldn't stop a wait for a year.
+const LONGEST_WISH: Duration = Duration::from_secs(60);
 /// What the last read at the deadline may take beyond it.
 const LAST_READ: Duration = Duration::from_secs(5);
 
@@ -124,7 +126,7 @@ impl<T: Clone + PartialEq + Send + 'static> Poll<T> {
             // Between half and all of it, so that many waits don't read in step.
             None => self.delay.mul_f64(0.5 + fastrand::f64() / 2.0),
         };
-        let delay = delay.max(wish.unwrap_or_default());
+        let delay = delay.max(wish.unwrap_or_default().min(LONGEST_WISH));
         self.delay = (self.delay * 2).min(LONGEST_DELAY);
         self.timer.sleep(self.left().map_or(delay, |left| delay.min(left))).await;
     }

@@ -5,10 +5,11 @@ use http::Method;
 use crate::call::Call;
 use crate::client::Client;
 use crate::model::routes;
+use crate::model::types::ListParams;
 use crate::model::types::WebhookEndpointId;
 use crate::model::webhooks::{
-    WebhookEndpoint, WebhookEndpointCreateParams, WebhookEndpointCreated, WebhookEndpointListParams,
-    WebhookEndpointSecretRotated, WebhookEndpointUpdateParams,
+    WebhookEndpoint, WebhookEndpointCreateParams, WebhookEndpointCreated, WebhookEndpointSecretRotated,
+    WebhookEndpointUpdateParams,
 };
 use crate::page::Page;
 
@@ -104,7 +105,7 @@ impl WebhookEndpoints {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn list(&self, params: WebhookEndpointListParams) -> Call<Page<WebhookEndpoint>> {
+    pub fn list(&self, params: ListParams) -> Call<Page<WebhookEndpoint>> {
         Call::new(&self.client, Method::GET, routes::WEBHOOK_ENDPOINTS, &[])
             .maybe_query("limit", params.limit)
     }

@@ -10,13 +10,11 @@ use http_body_util::BodyExt as _;
 
 use super::Answer;
 use super::seam::{Body, HttpError, HttpErrorKind};
-use crate::error::{BoxError, CallFacts, is_retried_status};
+use crate::error::{BoxError, CallFacts, SHOWN_BYTES, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 
 /// How much of a refusal's body is read: enough to keep the connection in use.
 const REFUSAL_BYTES: usize = 64 * 1024;
-/// How much of a body that is no refusal of the service's own is shown.
-const SHOWN_BYTES: usize = 512;
 
 pub(crate) enum Outcome {
     /// A 2xx with its whole body.
@@ -55,6 +53,9 @@ impl Outcome {
         };
         let success = parts.status.is_success();
         let limit = if success { limit } else { REFUSAL_BYTES };
+        if success && body.size_hint().lower() > limit as u64 {
+            return Self::TooLarge(limit);
+        }
         match read(body, limit).await {
             Ok(Read { bytes, .. }) if !success => {
                 let location =
@@ -68,8 +69,9 @@ impl Outcome {
             }
             Ok(Read { whole: false, .. }) => Self::TooLarge(limit),
             Ok(Read { bytes, .. }) => Self::Answer(answer(parts.status, parts.headers, bytes)),
-            // The status is known, so a refusal whose body broke off is still a refusal.
-            Err(_) if !success && !is_retried_status(parts.status) => {
+            // A refusal whose body broke off is still one, with its headers; but what sort of conflict it was
+            // is known only from the body.
+            Err(_) if !success && parts.status != StatusCode::CONFLICT => {
                 Self::Refused(answer(parts.status, parts.headers, Bytes::new()), refusal(b""))
             }
             Err(error) => Self::Broken(error),
@@ -137,9 +139,6 @@ struct Read {
 
 /// Reads a body up to a limit and never holds more than a frame beyond it.
 async fn read(mut body: Body, limit: usize) -> Result<Read, BoxError> {
-    if body.size_hint().lower() > limit as u64 {
-        return Ok(Read { bytes: Bytes::new(), whole: false });
-    }
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
@@ -157,21 +156,8 @@ async fn read(mut body: Body, limit: usize) -> Result<Read, BoxError> {
 fn refusal(body: &[u8]) -> ApiError {
     match serde_json::from_slice::<ErrorBody>(body) {
         Ok(body) => body.error,
-        Err(_) => {
-            ApiError { error_type: None, code: None, message: start_of(body), param: None, details: None }
-        }
+        Err(_) => ApiError { message: one_line(&String::from_utf8_lossy(body)), ..ApiError::default() },
     }
-}
-
-fn start_of(body: &[u8]) -> String {
-    let cut = &body[..body.len().min(SHOWN_BYTES)];
-    let text = String::from_utf8_lossy(cut);
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.retain(|character| !character.is_control());
-    if body.len() > cut.len() {
-        line.push('…');
-    }
-    line
 }
 
 /// Where a redirect points, without what may be secret in it.
@@ -184,14 +170,15 @@ fn shown_location(location: &HeaderValue) -> String {
 
 /// A URL without user, password, query and fragment.
 pub(crate) fn bare_url(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
+    // To a URL parser a backslash is a slash.
+    let url = url.split(['?', '#']).next().unwrap_or_default().replace('\\', "/");
     match url.split_once("//") {
         Some((scheme, rest)) => {
             let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             let host = host.rsplit('@').next().unwrap_or_default();
             format!("{scheme}//{host}{path}")
         }
-        None => url.to_owned(),
+        None => url,
     }
 }
 
@@ -204,14 +191,6 @@ mod tests {
         assert_eq!(bare_url("https://user:pass@a.example/b?key=1#c"), "https://a.example/b");
         assert_eq!(bare_url("//a@b.example"), "//b.example");
         assert_eq!(bare_url("/b?key=1"), "/b");
-    }
-
-    #[test]
-    fn a_foreign_body_is_shown_in_one_short_line() {
-        let page = format!("<html>\r\n\t<body>\u{1}{}", "x".repeat(2_000));
-        let shown = start_of(page.as_bytes());
-        assert!(shown.starts_with("<html> <body>xxx") && shown.ends_with('…'), "{shown}");
-        assert!(shown.len() <= SHOWN_BYTES + '…'.len_utf8());
-        assert_eq!(start_of(&[0xff; 3]), "\u{fffd}\u{fffd}\u{fffd}");
+        assert_eq!(bare_url(r"https:\\user:pass@a.example\b"), "https://a.example/b");
     }
 }

@@ -40,6 +40,14 @@ impl ReqwestService {
     }
 }
 
+/// Whether the URL is one for reqwest too: it is read once more, by stricter rules, with every request.
+pub(crate) fn check(base_url: &BaseUrl) -> Result<()> {
+    match reqwest::Url::parse(base_url.as_str()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::config(format!("the base URL can't be used: {error}"))),
+    }
+}
+
 impl From<reqwest::Client> for ReqwestService {
     fn from(client: reqwest::Client) -> Self {
         Self(client)

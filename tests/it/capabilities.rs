@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shadway::ErrorKind;
 use shadway::capabilities::{
-    Capability, CapabilityEffect, CapabilityExecutionMode, CapabilityIdempotency, CapabilityListParams,
-    CapabilityRegisterParams, CapabilityRisk, CapabilityStatus, CapabilityUpdateParams, CapabilityVerify,
-    DefinedCapability, Executor,
+    Capability, CapabilityEffect, CapabilityExecutionMode, CapabilityIdempotency, CapabilityRegisterParams,
+    CapabilityRisk, CapabilityStatus, CapabilityUpdateParams, CapabilityVerify, DefinedCapability, Executor,
 };
+use shadway::types::ListParams;
 use shadway::types::RawJson;
 
 use crate::support::{Script, Step, page};
@@ -98,7 +98,7 @@ async fn each_call_says_its_method_path_query_and_body() {
         Step::json(200, &capability("active", "available")),
     ]);
     let capabilities = script.client().capabilities();
-    let first = capabilities.list(CapabilityListParams::new().limit(7)).await.unwrap();
+    let first = capabilities.list(ListParams::new().limit(7)).await.unwrap();
     assert!(first.data[0].is_runnable());
     capabilities.get("procurement.create_po").await.unwrap();
     capabilities.get("a/b.c").await.unwrap();

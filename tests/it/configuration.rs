@@ -1,7 +1,7 @@
 //! Everything about the configuration is checked in `build`, each fault with an error of its own.
 
-use shadway::agents::AgentListParams;
 use shadway::client::Mode;
+use shadway::types::ListParams;
 use shadway::{Client, ErrorKind};
 
 use crate::support::{Script, Step, page};
@@ -51,11 +51,20 @@ fn a_base_url_that_can_not_be_used_says_why() {
         ("http://api.shadway.com", "is http, and api.shadway.com is not this machine"),
         ("http://127.0.0.1.example.com", "is not this machine"),
         ("https://user:s3cr3t@api.shadway.com", "user or a password"),
-        ("https://api.shadway.com?key=s3cr3t", "query or a fragment"),
-        ("https://api.shadway.com/#s3cr3t", "query or a fragment"),
+        ("https://api.shadway.com?key=s3cr3t", "a query, a fragment"),
+        ("https://api.shadway.com/#s3cr3t", "a query, a fragment"),
         ("https://api.shadway.com/a/../b", "`.` or `..`"),
         ("https://api.shadway.com/%2E%2e/b", "`.` or `..`"),
         ("https://a b", "not a URL"),
+        ("https://api.example:99999", "a port that is none"),
+        ("https://api.example:", "a port that is none"),
+        ("https://api.example:abc", "a port that is none"),
+        ("https://[zz]", "a host that is none"),
+        ("https://[127.0.0.1]", "a host that is none"),
+        ("https://1.2.3.400", "a host that is none"),
+        ("https://a..b", "a host that is none"),
+        ("https://xn--/", "can't be used"),
+        (r"https://x/a\..\b", "backslash"),
     ] {
         let message = refused(with_url(url));
         assert!(message.contains(why), "{url}: {message}");
@@ -71,12 +80,20 @@ fn http_is_for_this_machine_unless_the_builder_says_otherwise() {
     with_url("http://shadway.internal").allow_insecure_http().build().unwrap();
 }
 
+#[test]
+fn a_limit_of_nothing_is_refused() {
+    use std::time::Duration;
+    assert!(refused(with_key("sk_test_1").attempt_timeout(Duration::ZERO)).contains("no time"));
+    assert!(refused(with_key("sk_test_1").connect_timeout(Duration::ZERO)).contains("no time"));
+    assert!(refused(with_key("sk_test_1").max_response_bytes(0)).contains("no room"));
+}
+
 #[tokio::test]
 async fn a_path_in_the_base_url_comes_before_every_route() {
     let script = Script::new([Step::json(200, &page(&[], &serde_json::Value::Null))]);
     for url in ["https://gateway.example/shadway", "https://gateway.example/shadway/"] {
         let client = script.builder().base_url(url).build().unwrap();
-        client.agents().list(AgentListParams::new()).await.unwrap();
+        client.agents().list(ListParams::new()).await.unwrap();
     }
     for seen in script.seen() {
         assert_eq!(seen.uri, "https://gateway.example/shadway/v1/agents");
@@ -94,7 +111,7 @@ fn the_key_decides_the_mode() {
 #[test]
 fn headers_and_names_are_checked() {
     let builder = || with_key("sk_test_1");
-    for name in ["Authorization", "idempotency-key", "Content-Type", "last-event-id", "Host"] {
+    for name in ["Authorization", "idempotency-key", "Content-Type", "last-event-id", "Host", "User-Agent"] {
         assert!(refused(builder().default_header(name, "x")).contains("the client's own"));
     }
     assert!(refused(builder().default_header("a b", "x")).contains("not a header name"));
@@ -108,14 +125,16 @@ fn headers_and_names_are_checked() {
 async fn the_user_agent_and_added_headers_go_out() {
     let script = Script::new([Step::json(200, &page(&[], &serde_json::Value::Null))]);
     let client = script.builder().app_name("buyer/2.1").default_header("X-Tenant", "t1").build().unwrap();
-    client.agents().list(AgentListParams::new()).header("X-Trace", "abc").await.unwrap();
+    client.agents().list(ListParams::new()).header("X-Trace", "abc").await.unwrap();
     let seen = &script.seen()[0];
     let expected = format!("shadway-rust/{} buyer/2.1", env!("CARGO_PKG_VERSION"));
     assert_eq!(seen.header("user-agent"), Some(expected.as_str()));
     assert_eq!(seen.header("x-tenant"), Some("t1"));
     assert_eq!(seen.header("x-trace"), Some("abc"));
     assert_eq!(seen.header("authorization"), Some("Bearer sk_test_1"));
-    assert!(seen.headers["authorization"].is_sensitive());
+    for name in ["authorization", "x-tenant", "x-trace"] {
+        assert!(seen.headers[name].is_sensitive(), "{name} may be a secret");
+    }
 }
 
 #[tokio::test]
@@ -123,7 +142,7 @@ async fn a_calls_own_header_is_checked_before_sending() {
     let script = Script::new([Step::json(200, &page(&[], &serde_json::Value::Null))]);
     let client = script.client();
     for (name, value) in [("Authorization", "Bearer x"), ("a b", "x"), ("x-a", "b\r\nc: d")] {
-        let error = client.agents().list(AgentListParams::new()).header(name, value).await.unwrap_err();
+        let error = client.agents().list(ListParams::new()).header(name, value).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
     }
     assert_eq!(script.count(), 0);

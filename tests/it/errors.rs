@@ -76,7 +76,35 @@ async fn the_services_own_request_id_counts_before_a_proxys() {
 #[tokio::test]
 async fn a_long_foreign_body_is_cut() {
     let error = get(Step::text(400, "x".repeat(100_000))).await;
+    assert!(error.to_string().starts_with("400 xxxxxx"), "{error}");
     assert!(error.to_string().len() < 600, "{}", error.to_string().len());
+}
+
+#[tokio::test]
+async fn whatever_the_service_says_is_shown_in_one_short_line() {
+    let message = format!("First.\nSecond.\u{1b}[31m{}", "long ".repeat(5_000));
+    let body = json!({"error": {"type": "t", "code": "a\nb", "message": message, "param": "p\n"}});
+    let error = get(Step::json(400, &body)).await;
+    let line = error.to_string();
+    assert!(line.starts_with("400 a b: First. Second.[31mlong "), "{line}");
+    assert!(line.len() < 1_200 && !line.contains(['\n', '\u{1b}']), "{line}");
+    assert_eq!(error.api().unwrap().message, message, "the whole of it is still there");
+}
+
+#[tokio::test]
+async fn an_odd_field_of_a_refusal_does_not_lose_the_others() {
+    let odd = [
+        json!({"type": 3, "code": "version_mismatch", "message": "No."}),
+        json!({"type": "t", "code": "version_mismatch", "message": null}),
+        json!({"type": "t", "code": "version_mismatch", "message": "No.", "param": ["a", "b"]}),
+        json!({"code": "version_mismatch", "hint": "Read it again."}),
+    ];
+    for error in odd {
+        let error = get(Step::json(409, &json!({"error": error}))).await;
+        assert_eq!(error.code(), Some(&ErrorCode::VersionMismatch));
+        let hint = error.api().unwrap().extra.get("hint");
+        assert!(hint.is_none_or(|hint| hint == "Read it again."));
+    }
 }
 
 #[tokio::test]
@@ -150,6 +178,17 @@ async fn the_source_of_an_error_is_the_layer_beneath() {
 async fn a_refusal_whose_body_breaks_off_is_still_that_refusal() {
     let error = get(Step::CutBody(404, "{\"err".into())).await;
     assert!(error.is_not_found());
+    let error = get(Step::CutBody(503, "{\"err".into())).await;
+    assert_eq!(error.status().unwrap(), 503);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_whose_body_breaks_off_is_asked_for_again_since_it_may_be_one_that_passes() {
+    let script = Script::new([Step::CutBody(409, "{\"err".into()), Step::json(201, &agent())]);
+    script.client().agents().create(AgentCreateParams::new("A", "p/m")).await.unwrap();
+    assert_eq!(script.count(), 2);
+    let error = get(Step::CutBody(409, "{\"err".into())).await;
+    assert_eq!(error.kind(), ErrorKind::Connection);
 }
 
 #[tokio::test]

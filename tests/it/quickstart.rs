@@ -44,6 +44,13 @@ async fn without_a_key_it_runs_on_a_local_server_and_says_so() {
 }
 
 #[tokio::test]
+async fn a_proxy_of_the_environment_is_not_asked_for_this_machine() {
+    let proxy = [("HTTP_PROXY", "http://127.0.0.1:9"), ("http_proxy", "http://127.0.0.1:9")];
+    let output = example("quickstart", &proxy).await;
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[tokio::test]
 async fn with_a_key_it_talks_to_the_service() {
     let server = LocalServer::start().await.unwrap();
     let service = [("SHADWAY_API_KEY", server.api_key()), ("SHADWAY_BASE_URL", server.url())];

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use http::Method;
 use shadway::Client;
-use shadway::agents::{AgentCreateParams, AgentListParams};
+use shadway::agents::AgentCreateParams;
+use shadway::types::ListParams;
 
 use crate::support::{Script, Step, agent, mandate};
 
@@ -33,7 +34,7 @@ async fn no_public_type_prints_the_key_or_what_may_be_secret() {
     shows_nothing(&client.mandate("mnd_1").wait());
     shows_nothing(&client.mandate("mnd_1").wait().updates());
     shows_nothing(&client.agents().wait_until_ready("agt_1"));
-    shows_nothing(&client.agents().list(AgentListParams::new()).items());
+    shows_nothing(&client.agents().list(ListParams::new()).items());
     let call = || {
         client
             .request(Method::POST, "/v1/s3cr3t")

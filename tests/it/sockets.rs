@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use shadway::agents::{AgentCreateParams, AgentListParams};
+use shadway::agents::AgentCreateParams;
+use shadway::types::ListParams;
 use shadway::{Client, ErrorKind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -128,13 +129,61 @@ async fn a_kept_alive_connection_closed_under_a_change_is_tried_again_with_the_s
         (lost, again)
     });
     let client = client(&url);
-    client.agents().list(AgentListParams::new()).await.unwrap();
+    client.agents().list(ListParams::new()).await.unwrap();
     let made =
         client.agents().create(AgentCreateParams::new("Assistant", "p/m")).with_response().await.unwrap();
     assert_eq!(made.attempts, 2);
     let (lost, again) = server.await.unwrap();
     assert!(lost.starts_with("POST /v1/agents ") && lost.contains("idempotency-key: "), "{lost}");
     assert_eq!(lost, again);
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_after_a_long_refusal() {
+    let connections = Arc::new(AtomicUsize::new(0));
+    let url = serve(Arc::clone(&connections), |mut socket| async move {
+        while !read_request(&mut socket).await.is_empty() {
+            answer(&mut socket, 404, &[b'x'; 50_000]).await;
+        }
+    })
+    .await;
+    let client = client(&url);
+    for _ in 0..5 {
+        assert!(client.agents().get("agt_1").await.unwrap_err().is_not_found());
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_not_made_in_time_was_never_sent() {
+    // A listener whose queue is full drops what comes: the kernel neither accepts nor refuses.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut held = Vec::new();
+    let full = loop {
+        match tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => held.push(stream),
+            Ok(Err(_)) | Err(_) => break true,
+        }
+        if held.len() > 64 {
+            break false;
+        }
+    };
+    assert!(full, "the queue of this system's sockets never fills");
+    let client = Client::builder()
+        .api_key("sk_test_1")
+        .base_url(format!("http://{address}"))
+        .connect_timeout(Duration::from_millis(100))
+        .attempt_timeout(Duration::from_secs(20))
+        .build()
+        .unwrap();
+    let call = client.agents().create(AgentCreateParams::new("A", "p/m")).max_retries(0);
+    let error = call.await.unwrap_err();
+    // An attempt's timeout would be another kind.
+    assert_eq!(error.kind(), ErrorKind::Connection);
+    assert!(!error.is_ambiguous());
 }
 
 #[tokio::test]

@@ -102,6 +102,14 @@ async fn trouble_that_passes_does_not_end_a_wait() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wish_to_wait_for_ever_is_kept_to_for_a_minute() {
+    let script =
+        Script::new([Step::error(503, "x").with_header("Retry-After", "99999999999"), status("completed")]);
+    script.client().mandate("mnd_1").wait().await.unwrap();
+    assert!(script.gaps()[0] < Duration::from_millis(60_010), "{:?}", script.gaps());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_mandate_that_can_not_be_read_ends_a_wait() {
     for code in [401, 403, 404] {
         let script = Script::new([status("running"), Step::error(code, "no")]);

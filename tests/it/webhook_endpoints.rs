@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use shadway::ErrorKind;
 use shadway::events::EventType;
+use shadway::types::ListParams;
 use shadway::webhooks::{
-    WebhookEndpointCreateParams, WebhookEndpointListParams, WebhookEndpointSecretRotated,
-    WebhookEndpointStatus, WebhookEndpointUpdateParams,
+    WebhookEndpointCreateParams, WebhookEndpointSecretRotated, WebhookEndpointStatus,
+    WebhookEndpointUpdateParams,
 };
 
 use crate::support::{Script, Step, page};
@@ -37,7 +38,7 @@ async fn each_call_says_its_method_path_query_and_body() {
     assert_eq!(created.secret.expose(), "whsec_s3cr3t");
     assert_eq!(created.endpoint.subscribed_events, [EventType::All]);
     endpoints.get("whe_1").await.unwrap();
-    endpoints.list(WebhookEndpointListParams::new().limit(2)).await.unwrap();
+    endpoints.list(ListParams::new().limit(2)).await.unwrap();
     let change = WebhookEndpointUpdateParams::new()
         .url("https://example.com/new")
         .subscribed_events(["*"])

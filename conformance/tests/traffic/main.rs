@@ -9,9 +9,6 @@ use std::collections::BTreeSet;
 use http::Method;
 use witness::Stage;
 
-/// What the document has, and the crate and the local server don't have yet.
-const NOT_SERVED_YET: &[&str] = &["streamEvents", "streamMandateEvents"];
-
 /// What the document has and this server never answers: it deals with one request at a time.
 const NEVER_REFUSED: &[&str] = &["idempotency_in_progress"];
 
@@ -22,8 +19,8 @@ async fn every_call_and_every_answer_is_as_the_document_says() {
     let (covered, _) = stage.exchanged();
     let all: BTreeSet<String> =
         stage.witness.document.operations().map(|operation| operation.id().to_owned()).collect();
-    let missing: Vec<_> = all.difference(&covered).map(String::as_str).collect();
-    assert_eq!(missing, NOT_SERVED_YET, "never exchanged");
+    let missing: Vec<_> = all.difference(&covered).collect();
+    assert!(missing.is_empty(), "never exchanged: {missing:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use conformance::Document;
@@ -16,6 +17,15 @@ pub(crate) struct Witness {
     service: LocalService,
     pub(crate) document: Arc<Document>,
     seen: Arc<Mutex<Seen>>,
+}
+
+/// The whole body; of one that goes on without end what comes before a pause.
+async fn whole(mut body: Body) -> Result<Bytes, HttpError> {
+    let mut bytes = Vec::new();
+    while let Ok(Some(frame)) = tokio::time::timeout(Duration::from_secs(1), body.frame()).await {
+        bytes.extend(frame.map_err(HttpError::other)?.into_data().unwrap_or_default());
+    }
+    Ok(bytes.into())
 }
 
 #[derive(Default)]
@@ -38,7 +48,7 @@ impl HttpService for Witness {
             let (method, uri) = (request.method().clone(), request.uri().clone());
             let asked = self.document.check_request(&method, &uri, request.headers(), request.body());
             let (parts, body) = self.service.call(request).await?.into_parts();
-            let body = body.collect().await.map_err(HttpError::other)?.to_bytes();
+            let body = whole(body).await?;
             let answered =
                 self.document.check_response(&method, uri.path(), parts.status, &parts.headers, &body);
             let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

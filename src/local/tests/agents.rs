@@ -86,3 +86,18 @@ async fn a_phone_is_set_up_for_a_moment_and_all_else_is_told_at_once() {
     let own = client.agents().wait_until_ready(&agent.id).await.unwrap();
     assert_eq!(own.capability_status["phone"].number.as_deref(), Some("+14155550100"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_is_refused_changes_nothing() {
+    let (_server, client) = server().await;
+    let before = client.agents().create(AgentCreateParams::new("A", "m/m")).await.unwrap();
+    for params in [
+        AgentUpdateParams::new().name("B").model(" "),
+        AgentUpdateParams::new().model("p/other").name(""),
+        AgentUpdateParams::new().name("B").status("retired".into()),
+    ] {
+        let error = client.agents().update(&before.id, params).await.unwrap_err();
+        assert_eq!(error.status().unwrap(), 422);
+        assert_eq!(client.agents().get(&before.id).await.unwrap(), before);
+    }
+}

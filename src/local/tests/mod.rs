@@ -18,6 +18,7 @@ mod lifecycle;
 mod mandates;
 mod protocol;
 mod record;
+mod streams;
 
 /// A server and a client of it in memory.
 async fn server() -> (LocalServer, Client) {

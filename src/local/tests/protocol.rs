@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::ErrorKind;
-use crate::agents::{AgentCreateParams, AgentListParams, AgentUpdateParams};
+use crate::agents::{AgentCreateParams, AgentUpdateParams};
 use crate::types::ErrorCode;
+use crate::types::ListParams;
 
 const AGENT: &str = r#"{"name":"A","model":"m/m"}"#;
 
@@ -89,7 +90,7 @@ async fn a_change_that_comes_again_gets_the_first_answer() {
     assert_eq!((first.status, again.status), (201, 201));
     assert_eq!(first.body, again.body);
     assert_ne!(first.headers["shadway-request-id"], again.headers["shadway-request-id"]);
-    assert_eq!(client.agents().list(AgentListParams::new()).await.unwrap().data.len(), 1);
+    assert_eq!(client.agents().list(ListParams::new()).await.unwrap().data.len(), 1);
 
     let other = Raw::change(Method::POST, "/v1/agents", "k1", r#"{"name":"B","model":"m/m"}"#);
     let other = other.send(&service).await;
@@ -116,7 +117,7 @@ async fn a_list_goes_on_in_order_while_it_grows() {
     for number in 0..5 {
         create(number.to_string()).await.unwrap();
     }
-    let mut agents = client.agents().list(AgentListParams::new().limit(2)).items();
+    let mut agents = client.agents().list(ListParams::new().limit(2)).items();
     let mut names = vec![agents.try_next().await.unwrap().unwrap().name];
     create("5".to_owned()).await.unwrap();
     while let Some(agent) = agents.try_next().await.unwrap() {
@@ -151,7 +152,7 @@ async fn it_serves_http_until_it_is_shut_down() {
 async fn a_shutdown_does_not_wait_for_idle_or_silent_connections() {
     let server = LocalServer::start().await.unwrap();
     let client = server.client().unwrap();
-    client.agents().list(AgentListParams::new()).await.unwrap();
+    client.agents().list(ListParams::new()).await.unwrap();
     let address = server.url().trim_start_matches("http://").to_owned();
     let _silent = tokio::net::TcpStream::connect(&address).await.unwrap();
     let shutdown = tokio::time::timeout(Duration::from_secs(2), server.shutdown());

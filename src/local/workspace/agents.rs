@@ -70,17 +70,21 @@ impl Workspace {
     pub(crate) fn update_agent(&mut self, id: &str, params: AgentUpdateParams, now: Moment) -> Result<Agent> {
         let updated_at = self.epoch.timestamp(now);
         let record = self.agents.find_mut(id).ok_or_else(|| unknown(id))?;
+        // All that can be refused is refused before anything changes.
         if let Some(AgentStatus::Unknown(status)) = &params.status {
             return Err(Refusal::invalid(format!("{status:?} is no status of an agent")).param("status"));
+        }
+        for (field, text) in [("name", &params.name), ("model", &params.model)] {
+            if let Some(text) = text {
+                not_empty(field, text)?;
+            }
         }
         let before = record.saved.clone();
         let saved = &mut record.saved;
         if let Some(name) = params.name {
-            not_empty("name", &name)?;
             saved.name = name;
         }
         if let Some(model) = params.model {
-            not_empty("model", &model)?;
             saved.model = model;
         }
         match params.instructions {

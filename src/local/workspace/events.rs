@@ -6,6 +6,7 @@ use super::Workspace;
 use super::store::{Serial, Window, page};
 use crate::local::answer::Result;
 use crate::local::clock::Moment;
+use crate::local::stream::START;
 use crate::model::events::{Event, EventData};
 use crate::model::json::RawFields;
 use crate::model::page::Page;
@@ -39,6 +40,35 @@ impl EventLog {
         self.last
     }
 
+    /// The position of an event that is kept, or of the start; `None` for any other id.
+    pub(crate) fn position_of(&self, id: &str) -> Option<Serial> {
+        let first = self.first();
+        if id == START {
+            return (first == 1).then_some(0);
+        }
+        // Whoever resumes does so after a recent one.
+        let index = self.events.iter().rposition(|event| event.id == *id)?;
+        Some(first + index as Serial)
+    }
+
+    /// The id of the newest event, or of the start.
+    pub(crate) fn last_id(&self) -> &str {
+        self.events.back().map_or(START, |event| event.id.as_str())
+    }
+
+    /// Some of the events after a position, and the position of the last of them; `None` when they are no longer
+    /// kept.
+    pub(crate) fn following(&self, after: Serial, most: usize) -> Option<(Serial, Vec<Event>)> {
+        let skipped = usize::try_from((after + 1).checked_sub(self.first())?).ok()?;
+        let events: Vec<_> = self.events.iter().skip(skipped).take(most).cloned().collect();
+        Some((after + events.len() as Serial, events))
+    }
+
+    /// The position of the oldest event that is kept.
+    fn first(&self) -> Serial {
+        self.last + 1 - self.events.len() as Serial
+    }
+
     fn append(&mut self, event: Event) {
         self.last += 1;
         self.by_mandate.entry(event.mandate.to_string()).or_default().push_back(self.last);
@@ -59,15 +89,13 @@ impl EventLog {
     }
 
     fn get(&self, position: Serial) -> Option<&Event> {
-        let first = self.last + 1 - self.events.len() as Serial;
-        self.events.get(usize::try_from(position.checked_sub(first)?).ok()?)
+        self.events.get(usize::try_from(position.checked_sub(self.first())?).ok()?)
     }
 
     fn page(&self, window: &Window) -> Result<Page<Event>> {
         window.within(self.last)?;
-        let first = self.last + 1 - self.events.len() as Serial;
         let following =
-            (first.max(window.after() + 1)..=self.last).filter_map(|at| Some((at, self.get(at)?)));
+            (self.first().max(window.after() + 1)..=self.last).filter_map(|at| Some((at, self.get(at)?)));
         Ok(page(window, following, Event::clone))
     }
 
@@ -153,6 +181,26 @@ mod tests {
         let rest = log.page(&Window::parse(None, first.next_cursor()).unwrap()).unwrap();
         assert_eq!((sequences(&rest), rest.next_cursor), (vec![9], None));
         assert_eq!(log.by_mandate["odd"], [7, 9]);
+    }
+
+    #[test]
+    fn a_follower_gets_what_comes_after_or_learns_that_it_is_gone() {
+        let ids = |events: &[Event]| events.iter().map(|event| event.sequence).collect::<Vec<_>>();
+        let empty = log(4, 0);
+        assert_eq!((empty.last_id(), empty.position_of(START)), (START, Some(0)));
+        assert_eq!(empty.following(0, 9), Some((0, vec![])));
+        let log = log(4, 9);
+        assert_eq!(log.last_id(), "evt_9");
+        assert_eq!(log.position_of("evt_7"), Some(7));
+        let (after, events) = log.following(7, 1).unwrap();
+        assert_eq!((after, ids(&events)), (8, vec![8]));
+        let (after, events) = log.following(5, 9).unwrap();
+        assert_eq!((after, ids(&events)), (9, vec![6, 7, 8, 9]));
+        assert_eq!(log.following(9, 9), Some((9, vec![])));
+        for gone in ["evt_5", START, "evt_none"] {
+            assert_eq!(log.position_of(gone), None, "{gone}");
+        }
+        assert_eq!(log.following(4, 9), None);
     }
 
     #[test]

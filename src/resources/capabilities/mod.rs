@@ -5,10 +5,9 @@ use http::Method;
 use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::capabilities::{
-    Capability, CapabilityListParams, CapabilityRegisterParams, CapabilityUpdateParams,
-};
+use crate::model::capabilities::{Capability, CapabilityRegisterParams, CapabilityUpdateParams};
 use crate::model::routes;
+use crate::model::types::ListParams;
 use crate::page::Page;
 
 #[cfg(feature = "schema")]
@@ -46,9 +45,9 @@ impl Capabilities {
     /// # async fn main() -> shadway::Result<()> {
     /// # let server = shadway::local::LocalServer::start().await?;
     /// # let client = server.client()?;
-    /// use shadway::capabilities::CapabilityListParams;
+    /// use shadway::types::ListParams;
     ///
-    /// let mut capabilities = client.capabilities().list(CapabilityListParams::new()).items();
+    /// let mut capabilities = client.capabilities().list(ListParams::new()).items();
     /// while let Some(capability) = capabilities.try_next().await? {
     ///     if capability.is_runnable() {
     ///         println!("{} - {}", capability.name, capability.description);
@@ -57,7 +56,7 @@ impl Capabilities {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn list(&self, params: CapabilityListParams) -> Call<Page<Capability>> {
+    pub fn list(&self, params: ListParams) -> Call<Page<Capability>> {
         Call::new(&self.client, Method::GET, routes::CAPABILITIES, &[]).maybe_query("limit", params.limit)
     }
 

@@ -167,7 +167,22 @@ impl MandateHandle {
     }
 
     /// Goes on with a paused mandate, which keeps all it knew; or withdraws a pause that is still pending.
-    /// Conflicts with any other status. See [`pause`](Self::pause) for an example.
+    /// Conflicts with any other status.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// # client.mandate(&id).pause("Not yet.").await?;
+    /// let work = client.mandate(id);
+    /// work.resume("The specification is confirmed.").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn resume(&self, params: impl Into<MandateCommandParams>) -> Call<Mandate> {
         self.command(routes::MANDATE_RESUME, params.into())
     }

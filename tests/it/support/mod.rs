@@ -23,6 +23,8 @@ pub(crate) enum Step {
     Hang,
     /// Headers and the start of a body, then the connection closed.
     CutBody(u16, Bytes),
+    /// Headers and the start of a body, then nothing more.
+    StalledBody(u16, Bytes),
 }
 
 impl Step {
@@ -141,6 +143,13 @@ impl HttpService for Script {
                 Step::Refused => Err(HttpError::connect("refused")),
                 Step::Broken => Err(HttpError::other("connection closed")),
                 Step::Hang => std::future::pending().await,
+                Step::StalledBody(status, start) => {
+                    let start =
+                        futures_util::stream::iter([Ok::<_, std::io::Error>(http_body::Frame::data(start))]);
+                    let body = futures_util::StreamExt::chain(start, futures_util::stream::pending());
+                    let body = http_body_util::StreamBody::new(body);
+                    Ok(http::Response::builder().status(status).body(Body::new(body)).unwrap())
+                }
                 Step::CutBody(status, start) => {
                     let frames = [
                         Ok(http_body::Frame::data(start)),
