@@ -52,6 +52,12 @@ impl Document {
         self.operations.iter()
     }
 
+    /// The error codes that some operation lists.
+    #[must_use]
+    pub fn codes(&self) -> &BTreeSet<String> {
+        &self.codes
+    }
+
     /// The operation that answers `method` on a concrete path. Where several templates fit, the one
     /// with a literal segment wins over the one with a placeholder, whatever methods it has.
     #[must_use]

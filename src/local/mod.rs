@@ -2,9 +2,10 @@
 //! or a wait.
 //!
 //! [`LocalServer::start`] runs a real HTTP server on a free port of this machine, inside your runtime, with
-//! its state in memory. Agents and mandates are kept and checked as the service does it; what an agent *does*
-//! is simulated: a mandate is queued, runs through a few steps and completes in half a second, and nothing is
-//! ever sent to anyone.
+//! its state in memory. Everything is kept and checked as the service does it; what an agent *does* is
+//! simulated. A mandate is queued, takes each of its granted actions once inside its limits, asks a person where
+//! it has to, waits a moment for a reply, checks its success criteria, and is done in about a second. Nothing is
+//! ever sent to anyone, but what you [connect](LocalServer::connect) really runs.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -59,15 +60,44 @@
 //! - A change to an agent's name, model, instructions, capabilities or settings makes a new revision; a
 //!   mandate keeps the one it began with. A disabled agent takes no new mandates.
 //! - A mandate can be given only actions that its agent has, that the workspace knows and that can run.
-//!   `mailbox.search` and `mailbox.get_attachment` can't.
+//!   `mailbox.search` and `mailbox.get_attachment` can't, and one of your own only once it is registered and
+//!   connected.
+//! - What is prohibited never runs. `maximum_actions`, `maximum_read_actions`, the limits and rates of
+//!   capabilities, the spending limit and the rules block an action, which is recorded as blocked.
+//! - An action named in `require_approval_for`, above `spend_approval_threshold` or irreversible waits for a
+//!   person, seven days at most. The first decision wins, the same one again gives its result, the opposite one
+//!   is a conflict. An approved action runs once and as it was shown, if the limits still allow it; a rejection
+//!   refuses the action, not the mandate. Nobody's decision pauses the mandate, and resumed it asks again.
+//!   What is given with an approval goes to that one run, and into no answer, event or record.
+//! - An amendment replaces all limits at the next step. A stale version is a conflict.
 //! - A pause takes effect when the work stops, a cancellation at the next safe point: the end of the present
 //!   step. A command that does not apply to the status is a conflict. A mandate past its `expires_at` ends
-//!   expired.
+//!   expired. Canceling clears what waits for approval.
+//! - A mandate with success criteria completes only if confirmed facts satisfy all of them; otherwise it has
+//!   failed, with an issue for each that does not hold. Each fact has a source, and evidence that quotes an
+//!   artifact.
+//! - Events have a sequence that rises within their mandate, with gaps. The last of a mandate is its final
+//!   status.
 //! - A phone takes a moment to be set up, then shows its number; everything else is ready at once.
+//! - A webhook endpoint's secret is shown once.
+//!
+//! Simulated, so not to be relied on:
+//!
+//! - Which actions are taken, with which arguments, who answers and what. The arguments fit the input's schema
+//!   as far as a sample can, and the words of the objective.
+//! - A fact that a success criterion names and that no capability of your own reports is made up so as to satisfy
+//!   it, as long as at least one action was done. What your own function returns counts as confirmed, whatever
+//!   its `verify` says; the service confirms it by its own check.
+//!
+//! Not here: deliveries to webhook endpoints (they are kept and none is sent to), quiet hours, requests for
+//! information, and outcomes that stay unknown. No key is ever in progress, since one request is dealt with at a
+//! time. The last 100,000 events are kept, all else as long as the server lives.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
-//! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation.
-//! Whether an unknown field in a body is refused is not known; here it is ignored.
+//! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A
+//! mandate's first event is the first change of its status, not its creation. Whether an unknown field in a body
+//! is refused is not known; here it is ignored, but for the fixed fields of a capability and the inputs of a
+//! rejection.
 
 use std::fmt;
 use std::net::Ipv4Addr;

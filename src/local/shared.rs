@@ -51,8 +51,8 @@ impl Shared {
         let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
         // Read under the lock, so that no request sees an earlier time than the one before it.
         let now = self.clock.now();
-        let before = workspace.next_due();
         workspace.advance(now);
+        let before = workspace.next_due();
         let result = work(&mut workspace, now);
         if workspace.next_due() != before {
             self.changed.notify_one();

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+/// How many characters of a result are quoted.
+const LONGEST_EXCERPT: usize = 200;
+
 /// Something that was sent, fetched or received, and the line of it that counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Document {
@@ -78,7 +81,7 @@ pub(crate) fn result(capability: &str, output: &str, field: Option<(&str, &str)>
             Some((name, _)) => format!("{name} in the result of {capability}"),
             None => format!("Result of {capability}"),
         },
-        excerpt: field.map_or(output, |(_, value)| value).to_owned(),
+        excerpt: field.map_or(output, |(_, value)| value).chars().take(LONGEST_EXCERPT).collect(),
         location: field.map_or_else(|| "$".to_owned(), |(name, _)| format!("$.{name}")),
         source_class: "system_of_record",
         firsthand: true,

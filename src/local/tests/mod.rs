@@ -10,8 +10,14 @@ use crate::Client;
 use crate::transport::HttpService as _;
 
 mod agents;
+mod approvals;
+mod connected;
+mod endpoints;
+#[cfg(feature = "schema")]
+mod lifecycle;
 mod mandates;
 mod protocol;
+mod record;
 mod streams;
 
 /// A server and a client of it in memory.

@@ -9,6 +9,8 @@ use crate::model::json::RawJson;
 use crate::model::types::Extra;
 
 const HIDDEN: &str = "[hidden]";
+/// A value shorter than this is hidden only where it stands alone, or it would be found in everything.
+const SHORTEST: usize = 4;
 
 /// Arguments fit to be shown.
 pub(super) fn hide(arguments: &Value) -> Value {
@@ -81,8 +83,16 @@ fn scrubbed(value: Value, hidden: &ApprovalInputs) -> Value {
 }
 
 pub(crate) fn scrub_text(text: String, hidden: &ApprovalInputs) -> String {
-    let values = hidden.names().filter_map(|name| hidden.expose(name)).filter(|value| !value.is_empty());
-    values.fold(text, |text, value| if text.contains(value) { text.replace(value, HIDDEN) } else { text })
+    let mut text = text;
+    for value in hidden.names().filter_map(|name| hidden.expose(name)) {
+        if value == text {
+            return HIDDEN.to_owned();
+        }
+        if value.len() >= SHORTEST && text.contains(value) {
+            text = text.replace(value, HIDDEN);
+        }
+    }
+    text
 }
 
 /// The fields of a result that are no secrets, as they came.
@@ -110,11 +120,14 @@ mod tests {
     fn what_a_person_gave_is_found_wherever_it_is_repeated() {
         let mut inputs = ApprovalInputs::default();
         inputs.insert("otp", "483921");
-        inputs.insert("empty", "");
-        let output = json!({"note": "used 483921", "483921": [483921, 4839.21], "x": null}).into();
+        inputs.insert("pin", "48");
+        let output = json!({"note": "used 483921", "483921": [483921, 4839.21], "x": null, "pin": 48}).into();
         let scrubbed = scrub(&output, &inputs);
         assert!(!scrubbed.get().contains("483921"), "{scrubbed}");
-        assert!(scrubbed.get().contains("4839.21"));
+        assert!(
+            scrubbed.get().contains("4839.21") && scrubbed.get().contains(r#""pin":"[hidden]""#),
+            "{scrubbed}"
+        );
         assert_eq!(scrub(&output, &ApprovalInputs::default()), output);
     }
 }

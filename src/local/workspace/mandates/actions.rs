@@ -1,19 +1,18 @@
-//! Actions: held against the limits, asked for where a person has to decide, and run.
+//! Actions: held against the limits, and run.
 
 use serde_json::Value;
 
-use super::{Doing, MandateStatus, summary, waiting};
+use super::{Doing, MandateStatus, summary};
 use crate::local::agent::outcome;
 use crate::local::agent::sample::{self, Context};
 use crate::local::agent::text::doing;
 use crate::local::agent::{STEP, Step};
 use crate::local::clock::Moment;
 use crate::local::workspace::Workspace;
-use crate::local::workspace::approvals;
 use crate::local::workspace::limits::{self, cost};
 use crate::local::workspace::secrets;
 use crate::local::workspace::store::Serial;
-use crate::model::approvals::{ApprovalInputs, ApprovalStatus};
+use crate::model::approvals::ApprovalInputs;
 use crate::model::events::{
     CapabilityExecution, CapabilityExecutionError, CapabilityExecutionEventData, EventData,
 };
@@ -28,15 +27,6 @@ pub(super) struct Action {
     pub(super) arguments: Value,
     /// What a person gave for this one run.
     pub(super) inputs: ApprovalInputs,
-}
-
-/// An action that waits for a person.
-#[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) approval: Serial,
-    pub(super) action: Action,
-    /// When the time to decide is over; `None` once that is settled.
-    pub(super) expires: Option<Moment>,
 }
 
 /// An action under way.
@@ -77,7 +67,7 @@ impl Workspace {
         self.consider(serial, action, at);
     }
 
-    fn consider(&mut self, serial: Serial, action: Action, at: Moment) {
+    pub(super) fn consider(&mut self, serial: Serial, action: Action, at: Moment) {
         let (Some(capability), Some(record)) =
             (self.capabilities.latest(&action.capability), self.mandates.get(serial))
         else {
@@ -92,93 +82,8 @@ impl Workspace {
         }
     }
 
-    /// Puts the action before a person, and waits.
-    fn ask(&mut self, serial: Serial, action: Action, at: Moment) {
-        let (Some(capability), Some(record)) =
-            (self.capabilities.latest(&action.capability), self.mandates.get(serial))
-        else {
-            return;
-        };
-        let price = cost(capability, &action.arguments, &record.mandate.authority);
-        let shown = approvals::shown(capability, &action.arguments, price.as_ref());
-        let Some(approval) = self.request_approval(serial, shown, price.as_ref(), at) else { return };
-        let expires = Some(at.after(approvals::TIME_TO_DECIDE));
-        self.wait_for_decision(serial, Asked { approval, action, expires }, at);
-        self.announce(approval, at);
-    }
-
-    /// The decision on an action, where there is one by now.
-    pub(super) fn take_up(&mut self, serial: Serial, asked: Asked, at: Moment) {
-        let status = self.approvals.get(asked.approval).map(|record| record.approval.status.clone());
-        let name = asked.action.capability.clone();
-        match status {
-            Some(ApprovalStatus::Pending) => self.wait_for_decision(serial, asked, at),
-            // The limits are checked again right before it runs (documented).
-            Some(ApprovalStatus::Approved) => match self.forbidden(serial, &asked.action, at) {
-                Some(why) => self.block(serial, &name, why, at),
-                None => self.start(serial, asked.action, at),
-            },
-            Some(ApprovalStatus::Rejected) => {
-                let Some(record) = self.mandates.get_mut(serial) else { return };
-                record.tally.refused.push(name.clone());
-                self.work(serial, format!("A person refused {name}. Going on without it."), at);
-            }
-            _ => self.consider(serial, asked.action, at),
-        }
-    }
-
-    pub(super) fn wait_for_decision(&mut self, serial: Serial, asked: Asked, at: Moment) {
-        let name = asked.action.capability.clone();
-        let until = asked.expires.map(|expires| self.epoch.timestamp(expires).to_string());
-        let day =
-            until.and_then(|time| time.get(..10).map(|day| format!(", until {day}"))).unwrap_or_default();
-        let Some(record) = self.mandates.get_mut(serial) else { return };
-        record.doing = Doing::Decision(Box::new(asked));
-        record.next_step = None;
-        let state =
-            waiting(format!("Asked whether {name} may run."), format!("A person's decision on {name}{day}"));
-        self.transition(serial, MandateStatus::NeedsApproval, state, at);
-    }
-
-    /// What a person decided on the action of a mandate.
-    pub(in crate::local::workspace) fn decided(
-        &mut self,
-        serial: Serial,
-        inputs: ApprovalInputs,
-        at: Moment,
-    ) {
-        let Some(record) = self.mandates.get_mut(serial) else { return };
-        let Doing::Decision(asked) = &mut record.doing else { return };
-        asked.expires = None;
-        asked.action.inputs = inputs;
-        if record.mandate.status == MandateStatus::NeedsApproval {
-            if let Doing::Decision(asked) = std::mem::take(&mut record.doing) {
-                self.take_up(serial, *asked, at);
-            }
-        } else {
-            self.reschedule(serial);
-        }
-    }
-
-    /// The time for a decision is over: the mandate stops until it is resumed (documented), and then asks again.
-    pub(in crate::local::workspace) fn nobody_decided(&mut self, serial: Serial, at: Moment) {
-        let Some(record) = self.mandates.get_mut(serial) else { return };
-        let Doing::Decision(asked) = &mut record.doing else { return };
-        asked.expires = None;
-        let (approval, name) = (asked.approval, asked.action.capability.clone());
-        let waits = record.mandate.status == MandateStatus::NeedsApproval;
-        self.resolve(approval, ApprovalStatus::Expired, None, at);
-        if waits {
-            let state =
-                summary(format!("Paused: nobody decided on {name} in time. Once resumed it asks again."));
-            self.transition(serial, MandateStatus::Paused, state, at);
-        } else {
-            self.reschedule(serial);
-        }
-    }
-
     /// Why an action may not run now.
-    fn forbidden(&self, serial: Serial, action: &Action, at: Moment) -> Option<String> {
+    pub(super) fn forbidden(&self, serial: Serial, action: &Action, at: Moment) -> Option<String> {
         let record = self.mandates.get(serial)?;
         let name = &action.capability;
         let capability = self.capabilities.latest(name)?;
@@ -190,7 +95,7 @@ impl Workspace {
     }
 
     /// Records an action as blocked, never as done (documented).
-    fn block(&mut self, serial: Serial, name: &str, why: String, at: Moment) {
+    pub(super) fn block(&mut self, serial: Serial, name: &str, why: String, at: Moment) {
         let id = self.new_id("exe_");
         let Some(record) = self.mandates.get_mut(serial) else { return };
         record.tally.not_done.push(why.clone());
@@ -200,7 +105,7 @@ impl Workspace {
         self.emit(serial, EventData::ExecutionBlocked(told(blocked, Some(why))), at);
     }
 
-    fn start(&mut self, serial: Serial, action: Action, at: Moment) {
+    pub(super) fn start(&mut self, serial: Serial, action: Action, at: Moment) {
         let id = self.new_id("exe_");
         let Some(capability) = self.capabilities.latest(&action.capability) else { return };
         let executor = self.capabilities.executor(&action.capability).cloned();

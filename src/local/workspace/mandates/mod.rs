@@ -20,11 +20,13 @@ use crate::model::types::{AgentId, Extra, MandateId};
 
 mod actions;
 mod commands;
+mod decisions;
 mod end;
 mod steps;
 
-use actions::{Asked, Run};
+use actions::Run;
 pub(crate) use actions::{Job, Outcome};
+use decisions::Asked;
 
 /// A mandate, and what is still to come of it.
 #[derive(Debug)]
