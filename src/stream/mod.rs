@@ -8,15 +8,15 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use http::{Response, StatusCode};
+use http::Response;
 
 use crate::call::Call;
 use crate::clock::{Sleep, Timer};
-use crate::error::{CallFacts, Cause, Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::events::{Event, EventType};
-use crate::model::mandates::{Mandate, MandateStatus};
+use crate::model::mandates::Mandate;
 use crate::model::types::EventId;
-use crate::transport::{Body, request_id};
+use crate::transport::Body;
 
 mod backoff;
 mod connection;
@@ -26,13 +26,13 @@ mod ending;
 mod lines;
 mod seen;
 mod state;
+mod steps;
 #[cfg(test)]
 mod tests;
 
 use backoff::Backoff;
-use connection::{Break, Connection};
+use connection::Connection;
 use cursor::Cursor;
-use decoder::Block;
 use ending::Ending;
 use seen::Seen;
 use state::Observer;
@@ -52,8 +52,9 @@ const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 /// far as the last 4,096 go.
 ///
 /// What another connection would not help is an error and the last item: any other refusal, a redirect, an answer
-/// that is no event stream, an event larger than the limit. [`ErrorKind::CursorTooOld`] says that the event
-/// to resume after is no longer kept. The service itself ends a stream with 204 (assumed), and not when the
+/// that is no event stream, an event larger than the limit.
+/// [`ErrorKind::CursorTooOld`](crate::ErrorKind::CursorTooOld) says that the event to resume after is no longer
+/// kept. The service itself ends a stream with 204 (assumed), and not when the
 /// mandate ends (documented): see [`until_terminal`](Self::until_terminal).
 ///
 /// Dropping it closes the connection at once and never affects the mandate.
@@ -228,149 +229,6 @@ impl EventStream {
     pub async fn try_next(&mut self) -> Result<Option<Event>> {
         self.next().await.transpose()
     }
-
-    fn connect(&mut self) -> Result<()> {
-        if self.until_terminal && self.ending.is_none() {
-            return Err(Error::invalid_input("until_terminal needs the stream of one mandate"));
-        }
-        let last_event_id = self.cursor.header()?;
-        let Some(call) = self.call.take() else {
-            self.phase = Phase::Over;
-            return Ok(());
-        };
-        self.call = call.again();
-        self.attempts = self.attempts.saturating_add(1);
-        let resumes = last_event_id.is_some();
-        let opening = Box::pin(call.open(last_event_id, self.attempts));
-        self.phase = Phase::Opening { opening, resumes };
-        self.observer.see(&StreamState::Connecting { after: self.cursor().cloned() });
-        Ok(())
-    }
-
-    fn opened(&mut self, answer: Result<Response<Body>>, resumes: bool) -> Result<()> {
-        let response = match answer {
-            Ok(response) => response,
-            Err(error) if passes(&error) => return self.wait(error),
-            Err(error) if error.status() == Some(StatusCode::GONE) && resumes => {
-                return Err(error.cursor_too_old());
-            }
-            Err(error) => return Err(error),
-        };
-        if response.status() == StatusCode::NO_CONTENT {
-            self.phase = Phase::Over;
-            return Ok(());
-        }
-        let request_id = request_id(response.headers());
-        if let Err(what) = connection::check_type(response.headers()) {
-            let status = Some(response.status());
-            let call = CallFacts { status, request_id, attempts: self.attempts, ..CallFacts::default() };
-            return Err(Error::new(Cause::Decode(what, None), call));
-        }
-        let connection =
-            Connection::new(response.into_body(), request_id, self.max_event_bytes, self.idle_timeout);
-        self.phase = Phase::Open(Box::new(connection));
-        if let Some(ending) = self.ending.as_mut().filter(|_| self.until_terminal) {
-            ending.opened(resumes);
-        }
-        self.observer.see(&StreamState::Open);
-        Ok(())
-    }
-
-    fn take(&mut self, block: Block) -> Option<Event> {
-        self.cursor.follow(block.id);
-        let frame = block.frame?;
-        let event: Event = match serde_json::from_str(&frame.data) {
-            Ok(event) => event,
-            Err(error) => {
-                let what = error.to_string();
-                let cause = Error::new(Cause::Decode(what, Some(error.into())), CallFacts::default());
-                self.observer.see(&StreamState::Skipped { event_type: frame.event, cause });
-                return None;
-            }
-        };
-        if let Some(ending) = &mut self.ending {
-            ending.heard();
-        }
-        // A connection that brings only what was there before is no better than one that brings nothing.
-        if !self.seen.is_new(&event) {
-            return None;
-        }
-        self.backoff.reset();
-        self.attempts = 1;
-        if self.until_terminal && event.mandate_status().is_some_and(MandateStatus::is_terminal) {
-            self.phase = Phase::Over;
-        }
-        let all = self.event_types.is_empty() || self.event_types.contains(&EventType::All);
-        (all || self.event_types.contains(&event.event_type)).then_some(event)
-    }
-
-    fn broken(&mut self, why: Break, request_id: Option<String>) -> Result<()> {
-        let call = CallFacts { request_id, attempts: self.attempts, ..CallFacts::default() };
-        match why {
-            Break::Passing(cause) => self.wait(Error::new(cause, call)),
-            Break::Final(cause) => Err(Error::new(cause, call)),
-        }
-    }
-
-    /// The way to the next connection, if there is to be one.
-    fn wait(&mut self, cause: Error) -> Result<()> {
-        if self.max_reconnects.is_some_and(|most| self.attempts > most) {
-            return Err(cause);
-        }
-        let delay = self.backoff.next(fastrand::f64(), cause.retry_after());
-        self.phase = Phase::Waiting(self.timer.sleep(delay));
-        self.observer.see(&StreamState::Waiting { cause, delay });
-        Ok(())
-    }
-
-    /// One step; an event, if it came to one.
-    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>>> {
-        let done = match &mut self.phase {
-            Phase::Start => self.connect(),
-            Phase::Opening { opening, resumes } => {
-                let resumes = *resumes;
-                let answer = ready!(opening.as_mut().poll(context));
-                self.opened(answer, resumes)
-            }
-            Phase::Open(connection) => {
-                let polled = connection.poll_block(context, &*self.timer);
-                if let Some(milliseconds) = connection.take_retry() {
-                    self.backoff.set_base(milliseconds);
-                }
-                match polled {
-                    Poll::Ready(Ok(block)) => return Poll::Ready(Ok(self.take(block))),
-                    Poll::Ready(Err(why)) => {
-                        let request_id = connection.request_id();
-                        self.broken(why, request_id)
-                    }
-                    Poll::Pending => {
-                        let Some(ending) = self.ending.as_mut().filter(|_| self.until_terminal) else {
-                            return Poll::Pending;
-                        };
-                        let ended = ready!(ending.poll(context));
-                        self.phase = Phase::Over;
-                        ended
-                    }
-                }
-            }
-            Phase::Waiting(sleep) => {
-                ready!(sleep.as_mut().poll(context));
-                self.phase = Phase::Start;
-                Ok(())
-            }
-            Phase::Over => Ok(()),
-        };
-        Poll::Ready(done.map(|()| None))
-    }
-}
-
-/// Whether another connection may do better.
-fn passes(error: &Error) -> bool {
-    let passing = matches!(
-        error.kind(),
-        ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server
-    );
-    passing || error.status() == Some(StatusCode::TOO_EARLY)
 }
 
 impl Stream for EventStream {
