@@ -128,7 +128,7 @@ pub mod mandates {
     pub use crate::model::amendments::*;
     pub use crate::model::authority::*;
     pub use crate::model::mandates::*;
-    pub use crate::resources::mandates::{MandateHandle, Mandates, Updates, Wait};
+    pub use crate::resources::mandates::{ApprovalWait, MandateHandle, Mandates, Updates, Wait};
 }
 
 /// The record of a mandate: facts and the evidence behind them, open questions, promises.

@@ -133,7 +133,7 @@ impl<T: Clone + PartialEq + Send + 'static> Poll<T> {
 }
 
 /// Whether a failed read says nothing of the target: the next one may go well.
-fn passes(error: &Error) -> bool {
+pub(crate) fn passes(error: &Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server

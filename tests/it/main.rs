@@ -12,6 +12,7 @@ mod errors;
 mod events;
 mod exact;
 mod fixtures;
+mod gaps;
 mod idempotency;
 mod lists;
 mod paths;

@@ -3,9 +3,10 @@
 use std::future::IntoFuture as _;
 
 use shadway::agents::{Agent, ReadyWait};
+use shadway::approvals::Approval;
 use shadway::call::{Call, CallFuture};
 use shadway::events::EventStream;
-use shadway::mandates::{Mandate, MandateHandle, Updates, Wait};
+use shadway::mandates::{ApprovalWait, Mandate, MandateHandle, Updates, Wait};
 use shadway::page::{Items, Page, Pages};
 use shadway::{Client, Error};
 
@@ -31,6 +32,8 @@ fn handles_calls_and_streams_can_cross_threads() {
     send::<Call<Agent>>();
     send::<CallFuture<Agent>>();
     send::<Wait>();
+    send::<ApprovalWait>();
+    send::<CallFuture<Option<Approval>>>();
     send::<ReadyWait>();
     send::<Updates>();
     unpin::<Updates>();

@@ -1,4 +1,4 @@
-//! Waiting for a mandate to end, by reading it.
+//! Waiting where there are no event streams: by reading.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn status(status: &str) -> Step {
 #[tokio::test(start_paused = true)]
 async fn one_that_had_ended_is_found_at_once() {
     for end in ["completed", "failed", "canceled", "expired"] {
-        let script = Script::new([status(end)]);
+        let script = Script::without_streams([status(end)]);
         let started = Instant::now();
         let done = script.client().mandate("mnd_1").wait().await.unwrap();
         assert_eq!(done.status.as_str(), end);
@@ -27,24 +27,33 @@ async fn one_that_had_ended_is_found_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn it_reads_until_the_end_and_less_often_while_nothing_changes() {
-    let script = Script::new(std::iter::repeat_n(status("running"), 12).chain([status("completed")]));
+    let script =
+        Script::without_streams(std::iter::repeat_n(status("running"), 40).chain([status("completed")]));
     let done = script.client().mandate("mnd_1").wait().await.unwrap();
     assert_eq!(done.status, MandateStatus::Completed);
     let gaps = script.gaps();
-    assert!(gaps[0] <= Duration::from_millis(255), "{gaps:?}");
+    assert!(gaps[..3].iter().all(|gap| *gap <= Duration::from_millis(1_005)), "{gaps:?}");
+    assert!(gaps.iter().all(|gap| *gap >= Duration::from_millis(750)), "{gaps:?}");
+    // Late by a quarter of the time at most.
+    let mut passed = Duration::ZERO;
+    for gap in &gaps {
+        assert!(*gap <= Duration::from_millis(1_005).max(passed / 4 + Duration::from_millis(5)), "{gaps:?}");
+        passed += *gap;
+    }
     assert!(gaps.iter().all(|gap| *gap <= Duration::from_millis(30_010)), "{gaps:?}");
-    assert!(gaps[11] >= Duration::from_secs(15), "{gaps:?}");
+    assert!(gaps[39] >= Duration::from_millis(22_500), "{gaps:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_interval_of_the_callers_is_kept_to() {
-    let script = Script::new(std::iter::repeat_n(status("running"), 5).chain([status("completed")]));
+    let script =
+        Script::without_streams(std::iter::repeat_n(status("running"), 5).chain([status("completed")]));
     script.client().mandate("mnd_1").wait().poll_interval(Duration::from_secs(7)).await.unwrap();
     for gap in script.gaps() {
         assert!(gap >= Duration::from_secs(7) && gap < Duration::from_millis(7_010), "{gap:?}");
     }
     // Nothing at all would be a loop without a pause.
-    let script = Script::new([status("running")]);
+    let script = Script::without_streams([status("running")]);
     let wait = script.client().mandate("mnd_1").wait().poll_interval(Duration::ZERO);
     wait.timeout(Duration::from_secs(1)).await.unwrap_err();
     assert!(script.count() < 110, "{}", script.count());
@@ -52,7 +61,7 @@ async fn an_interval_of_the_callers_is_kept_to() {
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_carries_the_last_state() {
-    let script = Script::new([status("running")]);
+    let script = Script::without_streams([status("running")]);
     let started = Instant::now();
     let wait = script.client().mandate("mnd_1").wait().timeout(Duration::from_secs(60));
     let error = wait.await.unwrap_err();
@@ -67,7 +76,7 @@ async fn a_timeout_carries_the_last_state() {
 
 #[tokio::test(start_paused = true)]
 async fn the_read_at_the_deadline_wins_over_the_timeout() {
-    let script = Script::new([status("running"), status("completed")]);
+    let script = Script::without_streams([status("running"), status("completed")]);
     let wait = script.client().mandate("mnd_1").wait();
     let wait = wait.poll_interval(Duration::from_secs(3600)).timeout(Duration::from_secs(5));
     assert_eq!(wait.await.unwrap().status, MandateStatus::Completed);
@@ -76,7 +85,7 @@ async fn the_read_at_the_deadline_wins_over_the_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_hangs_does_not_hold_a_wait_beyond_its_timeout() {
-    let script = Script::new([status("running"), Step::Hang]);
+    let script = Script::without_streams([status("running"), Step::Hang]);
     let started = Instant::now();
     let error = script.client().mandate("mnd_1").wait().timeout(Duration::from_secs(20)).await.unwrap_err();
     assert!(error.is_wait_timeout());
@@ -87,7 +96,7 @@ async fn a_service_that_hangs_does_not_hold_a_wait_beyond_its_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn trouble_that_passes_does_not_end_a_wait() {
-    let script = Script::new([
+    let script = Script::without_streams([
         Step::error(429, "slow_down").with_header("Retry-After", "40"),
         Step::error(503, "busy"),
         Step::error(501, "x"),
@@ -103,8 +112,10 @@ async fn trouble_that_passes_does_not_end_a_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wish_to_wait_for_ever_is_kept_to_for_a_minute() {
-    let script =
-        Script::new([Step::error(503, "x").with_header("Retry-After", "99999999999"), status("completed")]);
+    let script = Script::without_streams([
+        Step::error(503, "x").with_header("Retry-After", "99999999999"),
+        status("completed"),
+    ]);
     script.client().mandate("mnd_1").wait().await.unwrap();
     assert!(script.gaps()[0] < Duration::from_millis(60_010), "{:?}", script.gaps());
 }
@@ -112,18 +123,19 @@ async fn a_wish_to_wait_for_ever_is_kept_to_for_a_minute() {
 #[tokio::test(start_paused = true)]
 async fn a_mandate_that_can_not_be_read_ends_a_wait() {
     for code in [401, 403, 404] {
-        let script = Script::new([status("running"), Step::error(code, "no")]);
+        let script = Script::without_streams([status("running"), Step::error(code, "no")]);
         let error = script.client().mandate("mnd_1").wait().await.unwrap_err();
         assert_eq!(error.status().unwrap().as_u16(), code);
         assert_eq!(script.count(), 2);
     }
-    let error = Script::new([Step::text(200, "{}")]).client().mandate("mnd_1").wait().await.unwrap_err();
+    let error =
+        Script::without_streams([Step::text(200, "{}")]).client().mandate("mnd_1").wait().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Decode);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_status_never_seen_keeps_waiting() {
-    let script = Script::new([status("hibernating"), status("paused"), status("completed")]);
+    let script = Script::without_streams([status("hibernating"), status("paused"), status("completed")]);
     let mut updates = script.client().mandate("mnd_1").wait().updates();
     let mut seen = Vec::new();
     while let Some(state) = updates.try_next().await.unwrap() {
@@ -134,7 +146,7 @@ async fn a_status_never_seen_keeps_waiting() {
 
 #[tokio::test(start_paused = true)]
 async fn updates_give_each_state_once_and_the_last_one_last() {
-    let script = Script::new(
+    let script = Script::without_streams(
         ["queued", "queued", "running", "running", "running", "completed", "completed"].map(status),
     );
     let mut updates = script.client().mandate("mnd_1").wait().updates();
@@ -148,7 +160,7 @@ async fn updates_give_each_state_once_and_the_last_one_last() {
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_is_the_last_item_of_the_updates() {
-    let script = Script::new([status("running")]);
+    let script = Script::without_streams([status("running")]);
     let mut updates = script.client().mandate("mnd_1").wait().timeout(Duration::from_secs(9)).updates();
     assert!(updates.next().await.unwrap().is_ok());
     assert!(updates.next().await.unwrap().unwrap_err().is_wait_timeout());

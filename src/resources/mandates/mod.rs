@@ -10,8 +10,11 @@ use crate::model::types::MandateId;
 use crate::page::Page;
 
 mod amend;
+mod approval_wait;
 mod record;
 mod wait;
+mod watch;
+pub use approval_wait::ApprovalWait;
 pub use record::Record;
 pub use wait::{Updates, Wait};
 
@@ -243,5 +246,36 @@ impl MandateHandle {
     /// ```
     pub fn wait(&self) -> Wait {
         Wait::new(self.clone())
+    }
+
+    /// Waits until the mandate asks a person to approve or to answer something, or ends without asking: then there
+    /// is `None`. An approval that was already pending is found at once.
+    ///
+    /// See [`ApprovalWait`] for its options.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::{Authority, MandateCreateParams}};
+    /// # let params = AgentCreateParams::new("A", "your-provider/your-model").capabilities(["email.send"]);
+    /// # let agent = client.agents().create(params).await?;
+    /// # let limits = Authority::new().require_approval_for(["email.send"]);
+    /// # let params = MandateCreateParams::new(&agent.id, "Email sales@atlas.example.").authority(limits);
+    /// # let id = client.mandates().create(params).await?.id;
+    /// use std::time::Duration;
+    ///
+    /// let work = client.mandate(id);
+    /// while let Some(approval) = work.wait_for_approval().timeout(Duration::from_secs(30 * 60)).await? {
+    ///     println!("{}: {}", approval.question, approval.action.arguments);
+    ///     client.approvals().reject(&approval.id, "The supplier is not approved.").await?;
+    /// }
+    /// println!("it ended: {}", work.get().await?.status);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wait_for_approval(&self) -> ApprovalWait {
+        ApprovalWait::new(self.clone())
     }
 }

@@ -11,17 +11,26 @@ use futures_core::Stream;
 use futures_util::stream::{BoxStream, StreamExt as _};
 
 use super::MandateHandle;
+use super::watch::{Hint, Subject, Watch};
 use crate::call::CallFuture;
 use crate::error::{Error, Result};
-use crate::model::mandates::Mandate;
-use crate::resources::poll::{self, PollOptions, Target};
+use crate::model::events::{Event, EventType};
+use crate::model::mandates::{Mandate, MandateStatus};
+use crate::resources::poll::{self, PollOptions};
 
 /// A wait for a mandate to end: completed, failed, canceled or expired. From
 /// [`MandateHandle::wait`](super::MandateHandle::wait).
 ///
-/// Awaited, it gives the mandate as it ended, also one that had ended before. A connection that fails, a rate
-/// limit or a service in trouble does not end a wait; a mandate that can't be read (401, 403, 404) does. A
-/// status this version does not know counts as not ended.
+/// Awaited, it gives the mandate as it ended, also one that had ended before.
+///
+/// It reads the mandate at once and follows its events, and each event that may matter makes it read again; what the
+/// read says counts. Should no event come, it reads all the same: about every 30 s while the stream is open, and
+/// while there is none, first after a second and then less and less often, up to 30 s. So a stream that is refused
+/// costs time and never the result.
+///
+/// A connection that fails, a rate limit or a service in trouble does not end a wait; a mandate that can't be read
+/// (401, 403, 404) does. A status this version does not know counts as not ended. Dropping it closes the stream and
+/// never affects the mandate.
 #[derive(Debug, Clone)]
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct Wait {
@@ -44,14 +53,14 @@ impl Wait {
         self
     }
 
-    /// How often to read, 10 ms at least. Without it the reads get rarer while nothing changes, up to one in
-    /// 30 s.
+    /// How often to read when no event calls for it, 10 ms at least; it then holds whether there is a stream or not.
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.options.interval = Some(interval);
         self
     }
 
-    /// The same wait as a stream: every state that is seen, the final one last.
+    /// The same wait as a stream: every state that is seen, each once, the final one last. Here every event of the
+    /// mandate makes it read, since each may come with a new [`current_state`](Mandate::current_state).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -69,17 +78,36 @@ impl Wait {
     /// # }
     /// ```
     pub fn updates(self) -> Updates {
-        Updates(self.states())
+        Updates(self.watch(any_event).boxed())
     }
 
-    fn states(self) -> BoxStream<'static, Result<Mandate>> {
+    fn watch(self, hint: fn(&Event) -> Hint) -> Watch<Mandate> {
         let timer = Arc::clone(&self.handle.client.transport().timer);
-        let target = Target {
-            read: Box::new(move || self.handle.get()),
-            done: |mandate: &Mandate| Ok(mandate.status.is_terminal()),
+        let events = self.handle.events();
+        let subject = Subject {
+            read: Box::new(move || Box::pin(self.handle.get().max_retries(0).send())),
+            done: |mandate: &Mandate| mandate.status.is_terminal(),
+            hint,
             timed_out: Error::wait_timeout,
         };
-        poll::states(timer, self.options, target)
+        Watch::new(timer, self.options, subject, Box::new(move || events.stream()))
+    }
+}
+
+/// An event by which the status changes.
+fn status_event(event: &Event) -> Hint {
+    match event.mandate_status() {
+        Some(status) if status.is_terminal() => Hint::Over,
+        // Also one whose data doesn't fit.
+        _ if event.event_type == EventType::MandateStatusChanged => Hint::Changed,
+        _ => Hint::Nothing,
+    }
+}
+
+fn any_event(event: &Event) -> Hint {
+    match event.mandate_status().is_some_and(MandateStatus::is_terminal) {
+        true => Hint::Over,
+        false => Hint::Changed,
     }
 }
 
@@ -88,7 +116,7 @@ impl IntoFuture for Wait {
     type IntoFuture = CallFuture<Mandate>;
 
     fn into_future(self) -> CallFuture<Mandate> {
-        Box::pin(poll::last(self.states()))
+        Box::pin(poll::last(self.watch(status_event).boxed()))
     }
 }
 

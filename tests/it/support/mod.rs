@@ -7,11 +7,12 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
-use shadway::transport::{Body, HttpError, HttpFuture, HttpService, Sleep, Timer};
+use shadway::transport::{Body, HttpError, HttpFuture, HttpService, LongLived, Sleep, Timer};
 use shadway::{Client, ClientBuilder};
 use tokio::time::Instant;
 
 pub(crate) mod streams;
+pub(crate) mod world;
 
 /// What becomes of one request.
 #[derive(Clone)]
@@ -81,6 +82,8 @@ struct State {
     steps: VecDeque<Step>,
     last: Step,
     seen: Vec<Seen>,
+    /// Requests for streams are answered with 404, and neither take a step nor are remembered.
+    without_streams: bool,
 }
 
 impl Script {
@@ -88,7 +91,14 @@ impl Script {
     pub(crate) fn new(steps: impl IntoIterator<Item = Step>) -> Self {
         let steps: VecDeque<_> = steps.into_iter().collect();
         let last = steps.back().expect("a step").clone();
-        Self(Arc::new(Mutex::new(State { steps, last, seen: Vec::new() })))
+        Self(Arc::new(Mutex::new(State { steps, last, seen: Vec::new(), without_streams: false })))
+    }
+
+    /// The script of a service that has no streams, whose steps are the answers to everything else.
+    pub(crate) fn without_streams(steps: impl IntoIterator<Item = Step>) -> Self {
+        let script = Self::new(steps);
+        script.0.lock().unwrap().without_streams = true;
+        script
     }
 
     pub(crate) fn seen(&self) -> Vec<Seen> {
@@ -124,6 +134,10 @@ impl HttpService for Script {
         let step = {
             let mut state = self.0.lock().unwrap();
             let (parts, body) = request.into_parts();
+            if state.without_streams && parts.extensions.get::<LongLived>().is_some() {
+                let refusal = http::Response::builder().status(404).body(Body::from("")).unwrap();
+                return Box::pin(std::future::ready(Ok(refusal)));
+            }
             state.seen.push(Seen {
                 method: parts.method,
                 uri: parts.uri.to_string(),

@@ -1,0 +1,121 @@
+//! An event stream as a wait needs it: news and its state, never an error, never an end.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream as _;
+
+use crate::clock::{Sleep, Timer};
+use crate::error::ErrorKind;
+use crate::model::events::Event;
+use crate::stream::{EventStream, StreamState};
+
+/// How long to wait before the stream is opened anew when its cursor is refused again and again.
+const REFUSED_AGAIN: Duration = Duration::from_secs(5);
+
+/// Opens streams for a feed.
+pub(crate) type Opener = Box<dyn Fn() -> EventStream + Send + Sync>;
+
+/// Connects, resumes and goes on by itself; what is refused for good stays silent, and whoever waits reads instead.
+pub(crate) struct Feed {
+    opener: Opener,
+    timer: Arc<dyn Timer>,
+    state: Arc<State>,
+    source: Source,
+    /// A cursor was refused, and no event has come since.
+    refused_before: bool,
+}
+
+enum Source {
+    Stream(Box<EventStream>),
+    Pause(Sleep),
+    /// No stream is to be had.
+    Silent,
+}
+
+/// What the stream's observer has seen.
+#[derive(Default)]
+struct State {
+    open: AtomicBool,
+    /// The connection that is made, or was made last, goes on after an event.
+    resumes: AtomicBool,
+    /// A connection was opened that doesn't, and this has not been asked for yet.
+    missed: AtomicBool,
+}
+
+impl Feed {
+    pub(crate) fn new(opener: Opener, timer: Arc<dyn Timer>) -> Self {
+        let state = Arc::default();
+        let source = Source::Stream(Box::new(observed(&opener, &state)));
+        Self { opener, timer, state, source, refused_before: false }
+    }
+
+    /// The next event. Whether anything else has changed is to be asked after each poll, ready or not.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Event> {
+        loop {
+            let ended = match &mut self.source {
+                Source::Silent => return Poll::Pending,
+                Source::Pause(sleep) => {
+                    std::task::ready!(sleep.as_mut().poll(context));
+                    self.reopen();
+                    continue;
+                }
+                Source::Stream(stream) => {
+                    match std::task::ready!(Pin::new(&mut **stream).poll_next(context)) {
+                        Some(Ok(event)) => {
+                            self.refused_before = false;
+                            return Poll::Ready(event);
+                        }
+                        Some(Err(error)) => Some(error.kind()),
+                        None => None,
+                    }
+                }
+            };
+            self.state.open.store(false, Ordering::Relaxed);
+            match ended {
+                // What was missed is found by the read that the new stream's opening calls for.
+                Some(ErrorKind::CursorTooOld) if !self.refused_before => {
+                    self.refused_before = true;
+                    self.reopen();
+                }
+                Some(ErrorKind::CursorTooOld) => self.source = Source::Pause(self.timer.sleep(REFUSED_AGAIN)),
+                _ => self.source = Source::Silent,
+            }
+        }
+    }
+
+    /// Whether events come as they happen, as far as is known.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state.open.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was opened, since this was last asked, in a way that may have missed what happened before.
+    pub(crate) fn take_missed(&self) -> bool {
+        self.state.missed.swap(false, Ordering::Relaxed)
+    }
+
+    fn reopen(&mut self) {
+        self.source = Source::Stream(Box::new(observed(&self.opener, &self.state)));
+    }
+}
+
+fn observed(opener: &Opener, state: &Arc<State>) -> EventStream {
+    let state = Arc::clone(state);
+    opener().observer(move |seen| match seen {
+        StreamState::Connecting { after } => {
+            state.open.store(false, Ordering::Relaxed);
+            state.resumes.store(after.is_some(), Ordering::Relaxed);
+        }
+        StreamState::Open => {
+            state.open.store(true, Ordering::Relaxed);
+            if !state.resumes.load(Ordering::Relaxed) {
+                state.missed.store(true, Ordering::Relaxed);
+            }
+        }
+        StreamState::Waiting { .. } => state.open.store(false, Ordering::Relaxed),
+        StreamState::Skipped { .. } => {}
+    })
+}

@@ -1,0 +1,178 @@
+//! How long until the next read, when nothing calls for one.
+
+use std::time::{Duration, Instant};
+
+/// While the stream is open: a second look, should it be open and yet bring nothing.
+const HEALTHY: Duration = Duration::from_secs(30);
+/// While it isn't: the first delay.
+const AWAY: Duration = Duration::from_secs(1);
+/// After an event that says what the read doesn't: the first delay.
+const BEHIND: Duration = Duration::from_millis(250);
+/// The longest delay, whatever it grew from.
+const LONGEST: Duration = Duration::from_secs(30);
+/// A connection that has lasted for so long is no part of the trouble before it.
+const PROVEN: Duration = Duration::from_secs(5);
+/// An interval of nothing would keep the service and this machine busy.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+/// How much of what `Retry-After` asks for is kept to: one answer shouldn't stop a wait for a year.
+const LONGEST_WISH: Duration = Duration::from_secs(60);
+
+/// What the delay between two reads depends on.
+///
+/// A delay that grows is a quarter of the time the trouble has lasted: what it hides is then seen late by a quarter
+/// of that time at most.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// The caller's interval, which then holds whatever the stream does.
+    interval: Option<Duration>,
+    /// The stream is not open, or was not until it opened, since then.
+    away: Option<Instant>,
+    opened: Option<Instant>,
+    /// An event said since then what no read has said yet.
+    behind: Option<Instant>,
+    /// Reads have failed since then.
+    failing: Option<Instant>,
+    wish: Duration,
+}
+
+impl Pace {
+    pub(crate) fn new(interval: Option<Duration>, now: Instant) -> Self {
+        Self { interval, away: Some(now), opened: None, behind: None, failing: None, wish: Duration::ZERO }
+    }
+
+    /// Tells whether the stream is open; whether that is new.
+    pub(crate) fn stream_is_open(&mut self, open: bool, now: Instant) -> bool {
+        if open == self.opened.is_some() {
+            return false;
+        }
+        match self.opened.take() {
+            None => self.opened = Some(now),
+            Some(opened) if now.saturating_duration_since(opened) >= PROVEN => self.away = Some(now),
+            // One that opens and closes again and again is no better than none.
+            Some(_) => self.away = self.away.or(Some(now)),
+        }
+        true
+    }
+
+    /// An event said how it ends, and the reads are to say so too.
+    pub(crate) fn told(&mut self, now: Instant) {
+        self.behind = self.behind.or(Some(now));
+    }
+
+    pub(crate) fn answered(&mut self) {
+        self.failing = None;
+        self.wish = Duration::ZERO;
+    }
+
+    pub(crate) fn failed(&mut self, now: Instant, wish: Option<Duration>) {
+        self.failing = self.failing.or(Some(now));
+        self.wish = wish.unwrap_or_default().min(LONGEST_WISH);
+    }
+
+    /// Whether a read that something calls for has to wait all the same, since the last ones failed.
+    pub(crate) fn holds_back(&self) -> bool {
+        self.failing.is_some()
+    }
+
+    /// The next delay; `random`, from 0 to 1, so that many waits don't read in step.
+    pub(crate) fn delay(&self, now: Instant, random: f64) -> Duration {
+        let grown = |since: Instant, first: Duration| {
+            (now.saturating_duration_since(since) / 4).clamp(first, LONGEST)
+        };
+        let away = self.away.filter(|_| self.opened.is_none());
+        // The later one: what began a moment ago may soon be over.
+        let trouble = away.max(self.failing);
+        let delay = match (self.interval, trouble) {
+            (Some(interval), _) => interval.max(SHORTEST_INTERVAL),
+            (None, Some(since)) => grown(since, AWAY).mul_f64(0.75 + random / 4.0),
+            (None, None) => HEALTHY.mul_f64(0.75 + random / 4.0),
+        };
+        let delay = match self.behind {
+            Some(since) if self.failing.is_none() => delay.min(grown(since, BEHIND)),
+            _ => delay,
+        };
+        delay.max(self.wish)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[expect(clippy::disallowed_methods, reason = "any moment does")]
+    fn start() -> Instant {
+        Instant::now()
+    }
+
+    #[test]
+    fn without_a_stream_the_delay_is_a_second_and_then_a_quarter_of_the_time() {
+        let now = start();
+        let pace = Pace::new(None, now);
+        for (passed, delay) in [(0, 1_000), (4, 1_000), (8, 2_000), (100, 25_000), (10_000, 30_000)] {
+            assert_eq!(pace.delay(now + passed * SECOND, 1.0).as_millis(), delay, "after {passed} s");
+        }
+        assert_eq!(pace.delay(now, 0.0), Duration::from_millis(750));
+    }
+
+    #[test]
+    fn with_one_it_is_half_a_minute() {
+        let now = start();
+        let mut pace = Pace::new(None, now);
+        assert!(pace.stream_is_open(true, now + SECOND));
+        assert!(!pace.stream_is_open(true, now + 2 * SECOND));
+        assert_eq!(pace.delay(now + 2 * SECOND, 1.0), HEALTHY);
+        assert!(pace.stream_is_open(false, now + 60 * SECOND));
+        assert_eq!(pace.delay(now + 60 * SECOND, 1.0), AWAY, "what was lost just now may soon be back");
+    }
+
+    #[test]
+    fn a_stream_that_opens_and_closes_again_and_again_is_no_better_than_none() {
+        let now = start();
+        let mut pace = Pace::new(None, now);
+        for second in 0..40 {
+            pace.stream_is_open(second % 2 == 0, now + second * SECOND);
+        }
+        assert_eq!(pace.delay(now + 40 * SECOND, 1.0), 10 * SECOND);
+    }
+
+    #[test]
+    fn a_read_that_lags_is_made_again_soon_and_then_less_often() {
+        let now = start();
+        let mut pace = Pace::new(None, now);
+        pace.stream_is_open(true, now);
+        pace.told(now);
+        for (passed, delay) in [(0, 250), (1, 250), (2, 500), (4, 1_000), (1_000, 30_000)] {
+            assert_eq!(pace.delay(now + passed * SECOND, 1.0).as_millis(), delay, "after {passed} s");
+        }
+    }
+
+    #[test]
+    fn a_service_in_trouble_is_not_pressed() {
+        let now = start();
+        let mut pace = Pace::new(None, now);
+        pace.stream_is_open(true, now);
+        pace.told(now);
+        pace.failed(now, None);
+        assert!(pace.holds_back());
+        assert_eq!(pace.delay(now, 1.0), AWAY);
+        pace.failed(now + SECOND, Some(40 * SECOND));
+        assert_eq!(pace.delay(now + SECOND, 1.0), 40 * SECOND);
+        pace.failed(now + SECOND, Some(Duration::MAX));
+        assert_eq!(pace.delay(now + SECOND, 1.0), LONGEST_WISH);
+        pace.answered();
+        assert!(!pace.holds_back());
+        assert_eq!(pace.delay(now, 1.0), BEHIND);
+    }
+
+    #[test]
+    fn the_callers_interval_holds_whatever_the_stream_does() {
+        let now = start();
+        let mut pace = Pace::new(Some(7 * SECOND), now);
+        assert_eq!(pace.delay(now, 0.3), 7 * SECOND);
+        pace.stream_is_open(true, now);
+        assert_eq!(pace.delay(now + 60 * SECOND, 0.3), 7 * SECOND);
+        assert_eq!(Pace::new(Some(Duration::ZERO), now).delay(now, 0.0), SHORTEST_INTERVAL);
+    }
+}

@@ -1,0 +1,220 @@
+//! No window in which a change is missed: it is driven into every gap, and a wait returns within a second of it.
+
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use shadway::mandates::MandateStatus;
+
+use crate::support::world::{Change, Link, World};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn millis(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Every kind of way to a stream, and when a change comes into a gap of it.
+fn gaps() -> Vec<(&'static str, Vec<Link>, Vec<Duration>)> {
+    vec![
+        ("before the stream opens", vec![Link::open().held_back(millis(900))], vec![millis(1), millis(899)]),
+        (
+            "headers held back",
+            vec![Link::open().held_back(20 * SECOND)],
+            vec![SECOND, 2 * SECOND, 3 * SECOND],
+        ),
+        (
+            "an open stream",
+            vec![Link::open()],
+            vec![millis(1), SECOND, 29 * SECOND, 31 * SECOND, 7_000 * SECOND],
+        ),
+        (
+            "an open stream that names no position",
+            vec![Link::open().nameless()],
+            vec![millis(1), 3_600 * SECOND],
+        ),
+        (
+            "a reconnect before any event, resumed",
+            vec![Link::open().cut(60 * SECOND), Link::open().held_back(millis(800))],
+            vec![millis(60_001), millis(60_300), millis(60_900)],
+        ),
+        (
+            "a reconnect before any event, not resumed",
+            vec![Link::open().nameless().cut(60 * SECOND), Link::open().nameless().held_back(millis(800))],
+            vec![millis(60_001), millis(60_300), millis(60_900)],
+        ),
+        (
+            "a reconnect that is refused at first",
+            vec![Link::open().cut(60 * SECOND), Link::refused(503), Link::refused(503), Link::open()],
+            vec![millis(60_001), millis(60_400), millis(61_000)],
+        ),
+        (
+            "a reconnect whose cursor is refused",
+            vec![Link::open().cut(60 * SECOND), Link::refused(410), Link::open()],
+            vec![millis(60_001), millis(60_100), millis(61_000), 90 * SECOND],
+        ),
+        ("refused with 503", vec![Link::refused(503)], vec![millis(1), SECOND, millis(2_500)]),
+        (
+            "refused with 503, then open",
+            vec![Link::refused(503), Link::open()],
+            vec![millis(200), 40 * SECOND],
+        ),
+        ("refused with 404", vec![Link::refused(404)], vec![millis(1), SECOND, millis(2_500)]),
+        ("refused with 410 from the start", vec![Link::refused(410)], vec![millis(1), SECOND]),
+    ]
+}
+
+/// How late the wait for a mandate that changes at that time returns.
+async fn lateness(at: Duration, world: &World, asks: bool) -> Duration {
+    if asks {
+        let approval = world.work().wait_for_approval().await.unwrap().expect("it asked");
+        assert_eq!(approval.id, "apr_1");
+    } else {
+        assert_eq!(world.work().wait().await.unwrap().status, MandateStatus::Completed);
+    }
+    world.elapsed().checked_sub(at).expect("not before it happened")
+}
+
+fn change(asks: bool) -> Change {
+    if asks { Change::Asks } else { Change::Status("completed") }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_in_any_gap_ends_the_wait_within_a_second() {
+    for (gap, links, times) in gaps() {
+        for at in times {
+            for asks in [false, true] {
+                let world = World::new([(at, change(asks))], links.clone());
+                let late = lateness(at, &world, asks).await;
+                assert!(late <= SECOND, "{gap}, at {at:?}, approval: {asks}: {late:?} late");
+                assert_eq!(world.open(), 0, "{gap}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_while_a_read_is_under_way_ends_the_wait_within_a_second() {
+    for takes in [millis(100), millis(400)] {
+        for at in (0..1_500).step_by(50).map(millis) {
+            for link in [Link::open(), Link::open().held_back(millis(70)), Link::open().nameless()] {
+                for asks in [false, true] {
+                    let world = World::new([(at, change(asks))], [link.clone()]).reads_take(takes);
+                    let late = lateness(at, &world, asks).await;
+                    // A look at the approvals that finds none takes two reads.
+                    let most = if asks { 3 * takes } else { 2 * takes };
+                    assert!(late <= most + millis(5), "at {at:?}, approval: {asks}: {late:?} late");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_lags_behind_the_event_is_made_again() {
+    for lag in [millis(10), millis(300), SECOND, millis(3_900)] {
+        for at in [SECOND, 100 * SECOND] {
+            for asks in [false, true] {
+                let world = World::new([(at, change(asks))], [Link::open()]).lagging(lag);
+                let late = lateness(at + lag, &world, asks).await;
+                assert!(late <= SECOND, "lag {lag:?}, at {at:?}, approval: {asks}: {late:?} late");
+            }
+        }
+    }
+    let world = World::new([(SECOND, change(false))], [Link::open()]).lagging(Duration::from_secs(3_600));
+    let error = world.work().wait().timeout(Duration::from_secs(1_800)).await.unwrap_err();
+    assert!(error.is_wait_timeout(), "an event alone ends no wait");
+    assert!(world.reads() < 110, "and the service is not pressed: {}", world.reads());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_on_an_open_stream_reads_about_twice_a_minute() {
+    let world = World::new([(Duration::from_secs(3_600), change(false))], [Link::open()]);
+    world.work().wait().await.unwrap();
+    assert!((120..165).contains(&world.reads()), "{}", world.reads());
+    assert_eq!(world.streams(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_that_mean_nothing_to_a_wait_cost_it_nothing() {
+    let mut changes: Vec<_> = (1..20).map(|second| (second * SECOND, Change::Asks)).collect();
+    changes.push((20 * SECOND, change(false)));
+    let world = World::new(changes, [Link::open()]);
+    world.work().wait().await.unwrap();
+    assert_eq!(world.reads(), 3, "at once, at the opening, and at the end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_ends_without_asking_is_none() {
+    for links in [vec![Link::open()], vec![Link::refused(404)]] {
+        for at in [Duration::ZERO, SECOND] {
+            let world = World::new([(at, change(false))], links.clone());
+            assert!(world.work().wait_for_approval().await.unwrap().is_none());
+            assert!(world.elapsed() <= at + SECOND);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_that_was_pending_is_found_at_once() {
+    let world = World::new([(Duration::ZERO, Change::Asks)], [Link::open().held_back(60 * SECOND)]);
+    world.work().wait_for_approval().await.unwrap().unwrap();
+    assert_eq!((world.elapsed(), world.reads()), (Duration::ZERO, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_wait_that_runs_out_carries_the_mandate() {
+    let world = World::new([], [Link::open()]);
+    let error = world.work().wait_for_approval().timeout(60 * SECOND).await.unwrap_err();
+    assert!(error.is_wait_timeout() && error.is_timeout());
+    assert_eq!(error.last_mandate().unwrap().status, MandateStatus::Running);
+    assert!(world.elapsed() < 60 * SECOND + millis(5));
+    // What the last look finds counts.
+    let world = World::new([(5 * SECOND, Change::Asks)], [Link::refused(404)]);
+    let wait = world.work().wait_for_approval().poll_interval(3_600 * SECOND).timeout(5 * SECOND);
+    assert!(wait.await.unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transport_of_one_request_at_a_time_is_no_deadlock() {
+    for asks in [false, true] {
+        let at = 100 * SECOND;
+        let world = World::new([(at, change(asks))], [Link::open()]);
+        let world = world.reads_take(millis(50)).one_request_at_a_time();
+        assert!(lateness(at, &world, asks).await <= SECOND);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_dropped_closes_its_stream() {
+    let world = World::new([], [Link::open()]);
+    for wait in [true, false] {
+        let waiting = async {
+            if wait {
+                world.work().wait().await.unwrap();
+            } else {
+                world.work().wait_for_approval().await.unwrap();
+            }
+        };
+        assert!(tokio::time::timeout(60 * SECOND, waiting).await.is_err());
+        assert_eq!(world.open(), 0);
+    }
+    let mut updates = world.work().wait().updates();
+    updates.next().await.unwrap().unwrap();
+    assert!(tokio::time::timeout(SECOND, updates.next()).await.is_err());
+    assert_eq!(world.open(), 1);
+    assert!(updates.next().now_or_never().is_none());
+    drop(updates);
+    assert_eq!(world.open(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn updates_that_are_over_hold_no_stream() {
+    let world = World::new([(SECOND, change(false))], [Link::open()]);
+    let mut updates = world.work().wait().updates();
+    let mut statuses = Vec::new();
+    while let Some(state) = updates.try_next().await.unwrap() {
+        statuses.push(state.status.to_string());
+    }
+    assert_eq!(statuses, ["running", "completed"]);
+    assert_eq!(world.open(), 0);
+}
