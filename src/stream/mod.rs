@@ -19,10 +19,12 @@ use crate::model::types::EventId;
 use crate::transport::{Body, request_id};
 
 mod backoff;
+mod checkpoint;
 mod connection;
 mod cursor;
 mod decoder;
 mod ending;
+mod keeper;
 mod lines;
 mod seen;
 mod state;
@@ -30,10 +32,15 @@ mod state;
 mod tests;
 
 use backoff::Backoff;
+pub use checkpoint::{
+    Checkpoint, CheckpointFileError, CheckpointFuture, CheckpointViolation, FileCheckpoint, MemoryCheckpoint,
+    checkpoint_conformance,
+};
 use connection::{Break, Connection};
 use cursor::Cursor;
 use decoder::Block;
 use ending::Ending;
+use keeper::Keeper;
 use seen::Seen;
 use state::Observer;
 pub use state::StreamState;
@@ -86,6 +93,10 @@ pub struct EventStream {
     /// The request of the next connection.
     call: Option<Call<Event>>,
     timer: Arc<dyn Timer>,
+    /// Its name in a checkpoint.
+    name: Arc<str>,
+    list: Box<dyn Fn() -> History + Send + Sync>,
+    keeper: Option<Keeper>,
     cursor: Cursor,
     event_types: Vec<EventType>,
     idle_timeout: Duration,
@@ -102,18 +113,37 @@ pub struct EventStream {
     attempts: u32,
 }
 
+/// All events so far, as they are listed.
+type History = Pin<Box<dyn Stream<Item = Result<Event>> + Send>>;
+
 enum Phase {
     Start,
-    Opening { opening: Pin<Box<dyn Future<Output = Result<Response<Body>>> + Send>>, resumes: bool },
+    /// A connection without a cursor is open: what happened before it comes first.
+    History {
+        events: History,
+        next: Box<Self>,
+    },
+    Opening {
+        opening: Pin<Box<dyn Future<Output = Result<Response<Body>>> + Send>>,
+        resumes: bool,
+    },
     Open(Box<Connection>),
     Waiting(Sleep),
     Over,
 }
 
 impl EventStream {
-    pub(crate) fn new(call: Call<Event>) -> Self {
+    /// The stream that a call opens, of this name, and the list of its events so far.
+    pub(crate) fn new(
+        call: Call<Event>,
+        name: impl Into<Arc<str>>,
+        list: impl Fn() -> History + Send + Sync + 'static,
+    ) -> Self {
         Self {
             timer: Arc::clone(&call.transport().timer),
+            name: name.into(),
+            list: Box::new(list),
+            keeper: None,
             call: Some(call),
             cursor: Cursor::default(),
             event_types: Vec::new(),
@@ -130,10 +160,9 @@ impl EventStream {
         }
     }
 
-    /// The stream of one mandate, which this call reads.
-    pub(crate) fn of_mandate(call: Call<Event>, mandate: Call<Mandate>) -> Self {
-        let stream = Self::new(call);
-        Self { ending: Some(Ending::new(mandate, Arc::clone(&stream.timer))), ..stream }
+    /// The same of one mandate, which this call reads.
+    pub(crate) fn of_mandate(self, mandate: Call<Mandate>) -> Self {
+        Self { ending: Some(Ending::new(mandate, Arc::clone(&self.timer))), ..self }
     }
 
     /// Resumes after an event: what happened since comes first (documented). Without it the stream starts with
@@ -143,6 +172,49 @@ impl EventStream {
     /// restart. An id that can't be sent in a header is an error before anything is sent.
     pub fn resume_after(mut self, id: impl Into<EventId>) -> Self {
         self.cursor = Cursor::given(id.into());
+        self
+    }
+
+    /// Keeps the position in a store, so that a restart goes on where the last run was, and loses nothing.
+    ///
+    /// It is loaded when the stream is first polled. With an empty store all events so far are listed first, as
+    /// far as the service keeps them, and then followed, with none missing or repeated in between; with
+    /// [`resume_after`](Self::resume_after) an empty store starts there instead.
+    ///
+    /// An event counts as handled when the next one is asked for, and then its position is saved, before anything
+    /// else is read. So after a crash the event that was in hand comes again, and no other: make handling it twice
+    /// harmless. Of events that are not given out the position is saved when nothing more is at hand. A program
+    /// that stops without asking again has the last event once more when it starts.
+    ///
+    /// A store that fails is an error of the kind [`ErrorKind::Checkpoint`], and the end. So is a position too old
+    /// for the service ([`ErrorKind::CursorTooOld`]); it is never replaced by a new start.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?;
+    /// use shadway::events::MemoryCheckpoint; // or `FileCheckpoint`, or your own
+    ///
+    /// let store = MemoryCheckpoint::new();
+    /// let work = client.mandate(&mandate.id);
+    /// let mut events = work.events().stream().checkpoint(store.clone());
+    /// let first = events.try_next().await?.expect("an event");
+    /// events.try_next().await?; // The first has been handled, and this one is in hand
+    /// drop(events); // when the program stops.
+    ///
+    /// let mut events = work.events().stream().checkpoint(store).until_terminal();
+    /// while let Some(event) = events.try_next().await? {
+    ///     assert!(event.sequence > first.sequence);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn checkpoint(mut self, store: impl Checkpoint) -> Self {
+        self.keeper = Some(Keeper::new(Arc::new(store), Arc::clone(&self.name)));
         self
     }
 
@@ -257,7 +329,7 @@ impl EventStream {
             Err(error) => return Err(error),
         };
         if response.status() == StatusCode::NO_CONTENT {
-            self.phase = Phase::Over;
+            self.follow(Phase::Over, resumes);
             return Ok(());
         }
         let request_id = request_id(response.headers());
@@ -268,12 +340,47 @@ impl EventStream {
         }
         let connection =
             Connection::new(response.into_body(), request_id, self.max_event_bytes, self.idle_timeout);
-        self.phase = Phase::Open(Box::new(connection));
+        self.follow(Phase::Open(Box::new(connection)), resumes);
         if let Some(ending) = self.ending.as_mut().filter(|_| self.until_terminal) {
             ending.opened(resumes);
         }
         self.observer.see(&StreamState::Open);
         Ok(())
+    }
+
+    /// Goes on with a connection. With a checkpoint and no cursor all that happened before it comes first.
+    fn follow(&mut self, next: Phase, resumes: bool) {
+        self.phase = match &self.keeper {
+            Some(_) if !resumes => Phase::History { events: (self.list)(), next: Box::new(next) },
+            _ => next,
+        };
+    }
+
+    /// The next step of the history, beside a connection that is open but not read.
+    fn listed(&mut self, item: Option<Result<Event>>) -> Result<Option<Event>> {
+        let Phase::History { next, .. } = &mut self.phase else { return Ok(None) };
+        match item {
+            Some(Ok(event)) => {
+                // The connection may repeat what is listed, or miss the end of it: the next one resumes after the
+                // last that was listed, and does neither.
+                if matches!(**next, Phase::Open(_)) {
+                    **next = Phase::Start;
+                }
+                self.cursor.follow(Some(event.id.clone()));
+                Ok(self.give(event))
+            }
+            Some(Err(error)) if passes(&error) => self.wait(error).map(|()| None),
+            Some(Err(error)) => Err(error),
+            None => {
+                let next = std::mem::replace(&mut **next, Phase::Over);
+                if matches!(next, Phase::Start) {
+                    // It replaces a connection that was no failure.
+                    self.attempts = self.attempts.saturating_sub(1);
+                }
+                self.phase = next;
+                Ok(None)
+            }
+        }
     }
 
     fn take(&mut self, block: Block) -> Option<Event> {
@@ -288,6 +395,11 @@ impl EventStream {
                 return None;
             }
         };
+        self.give(event)
+    }
+
+    /// The event, if it is to be given out.
+    fn give(&mut self, event: Event) -> Option<Event> {
         if let Some(ending) = &mut self.ending {
             ending.heard();
         }
@@ -323,14 +435,29 @@ impl EventStream {
         Ok(())
     }
 
+    /// Begins to save the position, if there is a checkpoint that doesn't have it; says whether it did.
+    fn keep(&mut self) -> bool {
+        self.keeper.as_mut().is_some_and(|keeper| keeper.keep(self.cursor.id()))
+    }
+
     /// One step; an event, if it came to one.
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>>> {
+        if let Some(keeper) = &mut self.keeper {
+            if let Some(position) = ready!(keeper.poll_loaded(context))? {
+                self.cursor = Cursor::given(position);
+            }
+            ready!(keeper.poll_saved(context))?;
+        }
         let done = match &mut self.phase {
             Phase::Start => self.connect(),
             Phase::Opening { opening, resumes } => {
                 let resumes = *resumes;
                 let answer = ready!(opening.as_mut().poll(context));
                 self.opened(answer, resumes)
+            }
+            Phase::History { events, .. } => {
+                let item = ready!(events.as_mut().poll_next(context));
+                return Poll::Ready(self.listed(item));
             }
             Phase::Open(connection) => {
                 let polled = connection.poll_block(context, &*self.timer);
@@ -378,13 +505,23 @@ impl Stream for EventStream {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Event>>> {
         let stream = self.get_mut();
+        // The event given out before has been handled, since another is asked for.
+        stream.keep();
         loop {
-            match ready!(stream.poll_step(context)) {
+            let Poll::Ready(step) = stream.poll_step(context) else {
+                // What was left out is kept once nothing more is at hand: a save for each would take its time.
+                if stream.keep() {
+                    continue;
+                }
+                return Poll::Pending;
+            };
+            match step {
                 Ok(Some(event)) => return Poll::Ready(Some(Ok(event))),
-                Ok(None) if matches!(stream.phase, Phase::Over) => return Poll::Ready(None),
-                Ok(None) => {}
+                Ok(None) if !matches!(stream.phase, Phase::Over) || stream.keep() => {}
+                Ok(None) => return Poll::Ready(None),
                 Err(error) => {
                     stream.phase = Phase::Over;
+                    stream.keeper = None;
                     return Poll::Ready(Some(Err(error)));
                 }
             }
@@ -396,6 +533,7 @@ impl fmt::Debug for EventStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match self.phase {
             Phase::Start => "start",
+            Phase::History { .. } => "history",
             Phase::Opening { .. } => "opening",
             Phase::Open(_) => "open",
             Phase::Waiting(_) => "waiting",
