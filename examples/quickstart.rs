@@ -9,13 +9,15 @@
 
 use std::fmt;
 use std::io::IsTerminal as _;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use shadway::Client;
 use shadway::agents::{Agent, AgentCreateParams};
-use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateStatus, Wait};
+use shadway::events::{Event, EventData, MemoryCheckpoint};
+use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateStatus};
+use shadway::{Client, Error};
 
 use support::{Failure, Setup, say};
 
@@ -35,13 +37,11 @@ async fn run() -> Result<ExitCode, Failure> {
     let mandate = create_mandate(client, &agent).await?;
     say(format!("mandate  {}", mandate.id));
 
-    let mut watch = client.mandate(&mandate.id).wait();
-    if setup.server.is_some() {
-        // Asking often costs nothing here, and its mandates are quick.
-        watch = watch.poll_interval(Duration::from_millis(50));
+    let done = watch(client, &mandate).await;
+    if done.as_ref().is_err_and(Error::is_timeout) {
+        say(format!("Still working. Reconnect later with mandate id: {}", mandate.id));
     }
-    show(watch).await?;
-    let done = wait(client, &mandate).await?;
+    let done = done?;
     say(format!("{}: {}", done.status, done.current_state.summary));
     setup.close().await;
     Ok(if done.status == MandateStatus::Completed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -78,31 +78,33 @@ pub(crate) async fn create_mandate(client: &Client, agent: &Agent) -> shadway::R
 
 /// Waits for the end. A timeout ends only this wait, and the mandate goes on.
 pub(crate) async fn wait(client: &Client, mandate: &Mandate) -> shadway::Result<Mandate> {
-    let work = client.mandate(&mandate.id);
-    let result = work.wait().timeout(Duration::from_secs(15 * 60)).await;
-    if result.as_ref().is_err_and(shadway::Error::is_timeout) {
-        say(format!("Still working. Reconnect later with mandate id: {}", work.id()));
-    }
-    result
+    client.mandate(&mandate.id).wait().timeout(Duration::from_secs(15 * 60)).await
 }
 
-/// Shows each state until the last: with a spinner on a terminal, with a line for each elsewhere.
-async fn show(watch: Wait) -> shadway::Result<()> {
+/// Shows what happens as it happens, beside the wait, which alone says how the mandate ended.
+async fn watch(client: &Client, mandate: &Mandate) -> shadway::Result<Mandate> {
     let view = View::new();
-    let mut updates = watch.timeout(Duration::from_secs(15 * 60)).updates();
-    let ended = loop {
-        match updates.try_next().await {
-            Ok(Some(mandate)) => view.show(&mandate),
-            Ok(None) => break Ok(()),
-            // The wait that follows tells of it.
-            Err(error) if error.is_timeout() => break Ok(()),
-            Err(error) => break Err(error),
+    view.status(mandate);
+    let live = async {
+        // With a checkpoint it begins at the first event, also at one that comes before the stream is open.
+        let events = client.mandate(&mandate.id).events().stream().checkpoint(MemoryCheckpoint::new());
+        let mut events = events.until_terminal();
+        // If there are no events to be had, the wait goes on without.
+        while let Ok(Some(event)) = events.try_next().await {
+            view.event(&event);
         }
     };
+    let mut wait = pin!(wait(client, mandate));
+    let done = tokio::select! {
+        biased; // Events first, so that all that have come are shown.
+        () = live => wait.await,
+        done = &mut wait => done,
+    };
     view.close();
-    ended
+    done
 }
 
+/// On a terminal a spinner with the status below what has been done, elsewhere a line for each.
 struct View {
     started: Instant,
     spinner: Option<ProgressBar>,
@@ -127,11 +129,30 @@ impl View {
         Self { started: Instant::now(), spinner }
     }
 
-    fn show(&self, mandate: &Mandate) {
+    fn event(&self, event: &Event) {
+        match &event.data {
+            EventData::MandateStatusChanged(change) => self.status(&change.mandate),
+            EventData::ExecutionStarted(run) => self.line(format!("{} started", run.execution.capability)),
+            EventData::ExecutionCompleted(run) => self.line(format!("{} done", run.execution.capability)),
+            EventData::ExecutionFailed(run) => self.line(format!("{} failed", run.execution.capability)),
+            EventData::ExecutionBlocked(run) => self.line(format!("{} blocked", run.execution.capability)),
+            _ => {} // Types this version does not know arrive here, never as an error.
+        }
+    }
+
+    fn status(&self, mandate: &Mandate) {
         let line = format!("{}: {}", mandate.status, mandate.current_state.summary);
         match &self.spinner {
             Some(spinner) => spinner.set_message(line),
-            None => say(format!("{:6.1} s  {line}", self.started.elapsed().as_secs_f64())),
+            None => self.line(line),
+        }
+    }
+
+    fn line(&self, line: String) {
+        let line = format!("{:6.1} s  {line}", self.started.elapsed().as_secs_f64());
+        match &self.spinner {
+            Some(spinner) => spinner.println(line),
+            None => say(line),
         }
     }
 

@@ -69,8 +69,10 @@ pub enum ErrorKind {
     /// The answer is larger than `max_response_bytes`, or an event of a stream larger than `max_event_bytes`.
     ResponseTooLarge,
     /// The event id a stream was to resume after is older than what the service keeps (410, assumed). Read what
-    /// was missed with a list of the events, and stream without resuming.
+    /// was missed with a list of the events, and stream without resuming; with a checkpoint, remove its position.
     CursorTooOld,
+    /// The checkpoint of a stream could not be loaded or saved; the store's error is the source.
+    Checkpoint,
     /// A list gave a cursor a second time.
     Pagination,
     /// A capability of an agent that was waited for won't be ready by itself.
@@ -135,8 +137,14 @@ pub(crate) enum Cause {
     StreamEnd,
     #[error("nothing came for {0:?}")]
     StreamIdle(Duration),
-    #[error("the event to resume after is older than what the service keeps: {}", api_line(.0))]
+    #[error(
+        "the event to resume after is older than what the service keeps; list the events to read what was missed, \
+         and stream without resuming: {}",
+        api_line(.0)
+    )]
     CursorTooOld(Box<ApiError>),
+    #[error("the position of the stream could not be {0}")]
+    Checkpoint(&'static str, #[source] BoxError),
     #[error("{0}")]
     NotReady(String),
     #[error("the list gave the same cursor twice")]
@@ -192,6 +200,7 @@ impl Error {
             Cause::Decode(..) => ErrorKind::Decode,
             Cause::ResponseTooLarge(_) | Cause::EventTooLarge(_) => ErrorKind::ResponseTooLarge,
             Cause::CursorTooOld(_) => ErrorKind::CursorTooOld,
+            Cause::Checkpoint(..) => ErrorKind::Checkpoint,
             Cause::NotReady(_) => ErrorKind::NotReady,
             Cause::RepeatedCursor => ErrorKind::Pagination,
         }

@@ -46,11 +46,12 @@
 //! - **Lists** are a call for the first page, or a stream of all [`pages`](call::Call::pages) or
 //!   [`items`](call::Call::items).
 //! - **Events** are [followed](events::EventStream) as they happen: the stream connects again by itself, resumes where
-//!   it was, and gives no event twice.
+//!   it was, and gives no event twice; with a [checkpoint](events::EventStream::checkpoint) also after a restart.
 //! - **Retries** happen by themselves, two by default, with the same idempotency key and the same bytes. A
 //!   dropped connection never makes two mandates.
 //! - **Unknown values and fields are kept**, never an error, and go back as they came.
-//! - **Nothing blocks and nothing is spawned.** Dropping a future or a stream stops it at once and never
+//! - **Nothing blocks and nothing is spawned**, but for the small writes of a
+//!   [`FileCheckpoint`](events::FileCheckpoint). Dropping a future or a stream stops it at once and never
 //!   affects the mandate.
 //!
 //! # Features
@@ -120,7 +121,10 @@ pub mod capabilities {
 pub mod events {
     pub use crate::model::events::*;
     pub use crate::resources::events::{Events, MandateEvents};
-    pub use crate::stream::{EventStream, StreamState};
+    pub use crate::stream::{
+        Checkpoint, CheckpointFileError, CheckpointFuture, CheckpointViolation, EventStream, FileCheckpoint,
+        MemoryCheckpoint, StreamState, checkpoint_conformance,
+    };
 }
 
 /// Mandates: one job each, inside hard limits.

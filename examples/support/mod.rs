@@ -77,10 +77,24 @@ pub(crate) fn exit(result: Result<ExitCode, Failure>) -> ExitCode {
     let (message, code) = match result {
         Ok(code) => return code,
         Err(Failure::Configuration(message)) => (message, 2),
-        Err(Failure::Call(error)) => (error.to_string(), 1),
+        Err(Failure::Call(error)) => (with_causes(&error), 1),
     };
     let _ = writeln!(std::io::stderr(), "{message}");
     ExitCode::from(code)
+}
+
+/// An error tells its own part; what it comes from tells the rest.
+fn with_causes(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(below) = cause {
+        let said = below.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = below.source();
+    }
+    text
 }
 
 /// A reader that has gone, as `head` does, is no reason to panic.

@@ -11,6 +11,9 @@ use crate::page::Page;
 use crate::resources::mandates::MandateHandle;
 use crate::stream::EventStream;
 
+/// What a page may hold at most (assumed).
+const LARGEST_PAGE: u32 = 100;
+
 /// The events of all mandates of a workspace, from [`Client::events`].
 #[derive(Debug, Clone)]
 pub struct Events {
@@ -67,7 +70,9 @@ impl Events {
     /// # }
     /// ```
     pub fn stream(&self) -> EventStream {
-        EventStream::new(Call::new(&self.client, Method::GET, routes::EVENT_STREAM, &[]))
+        let call = Call::new(&self.client, Method::GET, routes::EVENT_STREAM, &[]);
+        let events = self.clone();
+        EventStream::new(call, "workspace", move || Box::pin(events.list().limit(LARGEST_PAGE).items()))
     }
 }
 
@@ -129,10 +134,10 @@ impl MandateEvents {
     /// # }
     /// ```
     pub fn stream(&self) -> EventStream {
-        EventStream::of_mandate(
-            Call::new(&self.client, Method::GET, routes::MANDATE_EVENT_STREAM, &[self.id.as_str()]),
-            self.client.mandates().get(&self.id),
-        )
+        let call = Call::new(&self.client, Method::GET, routes::MANDATE_EVENT_STREAM, &[self.id.as_str()]);
+        let (name, events) = (format!("mandate:{}", self.id), self.clone());
+        EventStream::new(call, name, move || Box::pin(events.list().limit(LARGEST_PAGE).items()))
+            .of_mandate(self.client.mandates().get(&self.id))
     }
 
     /// Lists the events after a sequence number, to fill a gap (the parameter is assumed).

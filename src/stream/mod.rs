@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
@@ -19,10 +19,12 @@ use crate::model::types::EventId;
 use crate::transport::Body;
 
 mod backoff;
+mod checkpoint;
 mod connection;
 mod cursor;
 mod decoder;
 mod ending;
+mod keeper;
 mod lines;
 mod seen;
 mod state;
@@ -31,9 +33,14 @@ mod steps;
 mod tests;
 
 use backoff::Backoff;
+pub use checkpoint::{
+    Checkpoint, CheckpointFileError, CheckpointFuture, CheckpointViolation, FileCheckpoint, MemoryCheckpoint,
+    checkpoint_conformance,
+};
 use connection::Connection;
 use cursor::Cursor;
 use ending::Ending;
+use keeper::Keeper;
 use seen::Seen;
 use state::Observer;
 pub use state::StreamState;
@@ -87,6 +94,10 @@ pub struct EventStream {
     /// The request of the next connection.
     call: Option<Call<Event>>,
     timer: Arc<dyn Timer>,
+    /// Its name in a checkpoint.
+    name: Arc<str>,
+    list: Box<dyn Fn() -> History + Send + Sync>,
+    keeper: Option<Keeper>,
     cursor: Cursor,
     event_types: Vec<EventType>,
     idle_timeout: Duration,
@@ -103,18 +114,37 @@ pub struct EventStream {
     attempts: u32,
 }
 
+/// All events so far, as they are listed.
+type History = Pin<Box<dyn Stream<Item = Result<Event>> + Send>>;
+
 enum Phase {
     Start,
-    Opening { opening: Pin<Box<dyn Future<Output = Result<Response<Body>>> + Send>>, resumes: bool },
+    /// A connection without a cursor is open: what happened before it comes first.
+    History {
+        events: History,
+        next: Box<Self>,
+    },
+    Opening {
+        opening: Pin<Box<dyn Future<Output = Result<Response<Body>>> + Send>>,
+        resumes: bool,
+    },
     Open(Box<Connection>),
     Waiting(Sleep),
     Over,
 }
 
 impl EventStream {
-    pub(crate) fn new(call: Call<Event>) -> Self {
+    /// The stream that a call opens, of this name, and the list of its events so far.
+    pub(crate) fn new(
+        call: Call<Event>,
+        name: impl Into<Arc<str>>,
+        list: impl Fn() -> History + Send + Sync + 'static,
+    ) -> Self {
         Self {
             timer: Arc::clone(&call.transport().timer),
+            name: name.into(),
+            list: Box::new(list),
+            keeper: None,
             call: Some(call),
             cursor: Cursor::default(),
             event_types: Vec::new(),
@@ -131,19 +161,62 @@ impl EventStream {
         }
     }
 
-    /// The stream of one mandate, which this call reads.
-    pub(crate) fn of_mandate(call: Call<Event>, mandate: Call<Mandate>) -> Self {
-        let stream = Self::new(call);
-        Self { ending: Some(Ending::new(mandate, Arc::clone(&stream.timer))), ..stream }
+    /// The same of one mandate, which this call reads.
+    pub(crate) fn of_mandate(self, mandate: Call<Mandate>) -> Self {
+        Self { ending: Some(Ending::new(mandate, Arc::clone(&self.timer))), ..self }
     }
 
     /// Resumes after an event: what happened since comes first (documented). Without it the stream starts with
     /// what happens next (assumed). An empty id means the same as none.
     ///
     /// Store the id of each event once you have handled it, or [`cursor`](Self::cursor), and give it here after a
-    /// restart. An id that can't be sent in a header is an error before anything is sent.
+    /// restart; [`checkpoint`](Self::checkpoint) does that by itself. An id that can't be sent in a header is an
+    /// error before anything is sent.
     pub fn resume_after(mut self, id: impl Into<EventId>) -> Self {
         self.cursor = Cursor::given(id.into());
+        self
+    }
+
+    /// Keeps the position in a store, so that a restart goes on where the last run was, and loses nothing.
+    ///
+    /// It is loaded when the stream is first polled. With an empty store all events so far are listed first, as
+    /// far as the service keeps them, and then followed, with none missing or repeated in between; with
+    /// [`resume_after`](Self::resume_after) an empty store starts there instead.
+    ///
+    /// An event counts as handled when the next one is asked for, and then its position is saved, before anything
+    /// else is read. So after a crash the event that was in hand comes again, and no other: make handling it twice
+    /// harmless. Of events that are not given out the position is saved when nothing more is at hand. A program
+    /// that stops without asking again has the last event once more when it starts.
+    ///
+    /// A store that fails is an error of the kind [`ErrorKind::Checkpoint`], and the end. So is a position too old
+    /// for the service ([`ErrorKind::CursorTooOld`]); it is never replaced by a new start.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?;
+    /// use shadway::events::MemoryCheckpoint; // or `FileCheckpoint`, or your own
+    ///
+    /// let store = MemoryCheckpoint::new();
+    /// let work = client.mandate(&mandate.id);
+    /// let mut events = work.events().stream().checkpoint(store.clone());
+    /// let first = events.try_next().await?.expect("an event");
+    /// events.try_next().await?; // The first has been handled, and this one is in hand
+    /// drop(events); // when the program stops.
+    ///
+    /// let mut events = work.events().stream().checkpoint(store).until_terminal();
+    /// while let Some(event) = events.try_next().await? {
+    ///     assert!(event.sequence > first.sequence);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn checkpoint(mut self, store: impl Checkpoint) -> Self {
+        self.keeper = Some(Keeper::new(Arc::new(store), Arc::clone(&self.name)));
         self
     }
 
@@ -236,13 +309,23 @@ impl Stream for EventStream {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Event>>> {
         let stream = self.get_mut();
+        // The event given out before has been handled, since another is asked for.
+        stream.keep();
         loop {
-            match ready!(stream.poll_step(context)) {
+            let Poll::Ready(step) = stream.poll_step(context) else {
+                // What was left out is kept once nothing more is at hand: a save for each would take its time.
+                if stream.keep() {
+                    continue;
+                }
+                return Poll::Pending;
+            };
+            match step {
                 Ok(Some(event)) => return Poll::Ready(Some(Ok(event))),
-                Ok(None) if matches!(stream.phase, Phase::Over) => return Poll::Ready(None),
-                Ok(None) => {}
+                Ok(None) if !matches!(stream.phase, Phase::Over) || stream.keep() => {}
+                Ok(None) => return Poll::Ready(None),
                 Err(error) => {
                     stream.phase = Phase::Over;
+                    stream.keeper = None;
                     return Poll::Ready(Some(Err(error)));
                 }
             }
@@ -254,6 +337,7 @@ impl fmt::Debug for EventStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match self.phase {
             Phase::Start => "start",
+            Phase::History { .. } => "history",
             Phase::Opening { .. } => "opening",
             Phase::Open(_) => "open",
             Phase::Waiting(_) => "waiting",

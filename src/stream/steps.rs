@@ -5,6 +5,7 @@ use std::task::{Context, Poll, ready};
 use http::{Response, StatusCode};
 
 use super::connection::{self, Break, Connection};
+use super::cursor::Cursor;
 use super::decoder::Block;
 use super::{EventStream, Phase, StreamState};
 use crate::error::{CallFacts, Cause, Error, ErrorKind, Result};
@@ -15,12 +16,22 @@ use crate::transport::{Body, request_id};
 impl EventStream {
     /// One step; an event, if it came to one.
     pub(super) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>>> {
+        if let Some(keeper) = &mut self.keeper {
+            if let Some(position) = ready!(keeper.poll_loaded(context))? {
+                self.cursor = Cursor::given(position);
+            }
+            ready!(keeper.poll_saved(context))?;
+        }
         let done = match &mut self.phase {
             Phase::Start => self.connect(),
             Phase::Opening { opening, resumes } => {
                 let resumes = *resumes;
                 let answer = ready!(opening.as_mut().poll(context));
                 self.opened(answer, resumes)
+            }
+            Phase::History { events, .. } => {
+                let item = ready!(events.as_mut().poll_next(context));
+                return Poll::Ready(self.listed(item));
             }
             Phase::Open(connection) => {
                 let polled = connection.poll_block(context, &*self.timer);
@@ -81,7 +92,7 @@ impl EventStream {
             Err(error) => return Err(error),
         };
         if response.status() == StatusCode::NO_CONTENT {
-            self.phase = Phase::Over;
+            self.follow(Phase::Over, resumes);
             return Ok(());
         }
         let request_id = request_id(response.headers());
@@ -92,12 +103,47 @@ impl EventStream {
         }
         let connection =
             Connection::new(response.into_body(), request_id, self.max_event_bytes, self.idle_timeout);
-        self.phase = Phase::Open(Box::new(connection));
+        self.follow(Phase::Open(Box::new(connection)), resumes);
         if let Some(ending) = self.ending.as_mut().filter(|_| self.until_terminal) {
             ending.opened(resumes);
         }
         self.observer.see(&StreamState::Open);
         Ok(())
+    }
+
+    /// Goes on with a connection. With a checkpoint and no cursor all that happened before it comes first.
+    fn follow(&mut self, next: Phase, resumes: bool) {
+        self.phase = match &self.keeper {
+            Some(_) if !resumes => Phase::History { events: (self.list)(), next: Box::new(next) },
+            _ => next,
+        };
+    }
+
+    /// The next step of the history, beside a connection that is open but not read.
+    fn listed(&mut self, item: Option<Result<Event>>) -> Result<Option<Event>> {
+        let Phase::History { next, .. } = &mut self.phase else { return Ok(None) };
+        match item {
+            Some(Ok(event)) => {
+                // The connection may repeat what is listed, or miss the end of it: the next one resumes after the
+                // last that was listed, and does neither.
+                if matches!(**next, Phase::Open(_)) {
+                    **next = Phase::Start;
+                }
+                self.cursor.follow(Some(event.id.clone()));
+                Ok(self.give(event))
+            }
+            Some(Err(error)) if passes(&error) => self.wait(error).map(|()| None),
+            Some(Err(error)) => Err(error),
+            None => {
+                let next = std::mem::replace(&mut **next, Phase::Over);
+                if matches!(next, Phase::Start) {
+                    // It replaces a connection that was no failure.
+                    self.attempts = self.attempts.saturating_sub(1);
+                }
+                self.phase = next;
+                Ok(None)
+            }
+        }
     }
 
     fn take(&mut self, block: Block) -> Option<Event> {
@@ -112,6 +158,11 @@ impl EventStream {
                 return None;
             }
         };
+        self.give(event)
+    }
+
+    /// The event, if it is to be given out.
+    fn give(&mut self, event: Event) -> Option<Event> {
         if let Some(ending) = &mut self.ending {
             ending.heard();
         }
@@ -134,6 +185,11 @@ impl EventStream {
             Break::Passing(cause) => self.wait(Error::new(cause, call)),
             Break::Final(cause) => Err(Error::new(cause, call)),
         }
+    }
+
+    /// Begins to save the position, if there is a checkpoint that doesn't have it; says whether it did.
+    pub(super) fn keep(&mut self) -> bool {
+        self.keeper.as_mut().is_some_and(|keeper| keeper.keep(self.cursor.id()))
     }
 
     /// The way to the next connection, if there is to be one.

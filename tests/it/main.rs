@@ -24,6 +24,7 @@ mod secrets;
 mod sockets;
 mod streams;
 mod support;
+mod tail_events;
 mod tls;
 mod waits;
 mod webhook_endpoints;

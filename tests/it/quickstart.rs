@@ -8,11 +8,16 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 
 /// Runs an example with nothing but these variables of ours.
 pub(crate) async fn example(name: &str, variables: &[(&str, &str)]) -> Output {
+    program(name, &[], variables).await
+}
+
+/// The same with arguments.
+pub(crate) async fn program(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(example_path(name));
     for name in ["SHADWAY_API_KEY", "SHADWAY_BASE_URL", "SHADWAY_MODEL"] {
         command.env_remove(name);
     }
-    command.envs(variables.iter().copied());
+    command.args(arguments).envs(variables.iter().copied());
     tokio::task::spawn_blocking(move || command.output().expect("the example starts")).await.unwrap()
 }
 
@@ -24,7 +29,7 @@ fn example_path(name: &str) -> PathBuf {
     path.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -37,9 +42,12 @@ async fn without_a_key_it_runs_on_a_local_server_and_says_so() {
     let lines: Vec<_> = lines.lines().collect();
     assert!(lines[0].starts_with("no SHADWAY_API_KEY, so this runs on a local server at http://127.0.0.1:"));
     assert!(lines[1].starts_with("agent    agt_") && lines[2].starts_with("mandate  mnd_"), "{lines:#?}");
-    // No terminal: a line for each state, with the time.
+    // No terminal: a line for each change and each action, with the time.
     assert!(lines.iter().any(|line| line.contains(" s  queued: ")), "{lines:#?}");
     assert!(lines.iter().filter(|line| line.contains(" s  running: ")).count() > 1, "{lines:#?}");
+    for action in ["email.send started", "email.send done", "email.get_delivery done"] {
+        assert!(lines.iter().any(|line| line.ends_with(action)), "{action}: {lines:#?}");
+    }
     assert!(lines.last().unwrap().starts_with("completed: "), "{lines:#?}");
 }
 

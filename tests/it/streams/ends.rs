@@ -57,7 +57,8 @@ async fn a_refused_resume_says_so() {
     assert!(!error.is_retryable());
     assert_eq!(
         error.to_string(),
-        "410 the event to resume after is older than what the service keeps: said_no: It said no."
+        "410 the event to resume after is older than what the service keeps; list the events to read what was \
+         missed, and stream without resuming: said_no: It said no."
     );
     assert_eq!(player.count(), 1);
     // Also when it is found out on the way.

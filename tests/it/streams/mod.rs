@@ -5,6 +5,8 @@ use std::time::Duration;
 use shadway::events::{Event, EventStream};
 use tokio::time::timeout;
 
+mod checkpoint_files;
+mod checkpoints;
 mod ends;
 mod events;
 mod reconnects;
