@@ -143,8 +143,26 @@ pub mod types {
     };
 }
 
-/// Webhooks: the same events, delivered to your servers.
+/// Webhooks: the same events, delivered to your servers, and the proof that they are Shadway's.
+///
+/// Verifying needs no client, no runtime and none of the crate's features: [`Verifier`](webhooks::Verifier).
 pub mod webhooks {
+    mod diagnose;
+    mod error;
+    mod grammar;
+    mod headers;
+    mod keys;
+    mod scheme;
+    mod secret;
+    mod sign;
+    mod verify;
+
+    pub use self::diagnose::{Diagnosis, diagnose};
+    pub use self::error::{EventError, SecretError, VerifyError};
+    pub use self::headers::{ID_HEADER, SIGNATURE_HEADER, SignatureHeaders, SignedHeaders};
+    pub use self::scheme::Scheme;
+    pub use self::sign::Signer;
+    pub use self::verify::{Delivery, Verifier};
     pub use crate::model::webhooks::*;
     pub use crate::resources::webhook_endpoints::{WebhookEndpoints, Webhooks};
 }

@@ -25,4 +25,5 @@ mod support;
 mod tls;
 mod waits;
 mod webhook_endpoints;
+mod webhooks;
 mod wire;
