@@ -38,6 +38,11 @@ pub(crate) fn timestamp() -> Timestamp {
     Timestamp::try_from(system_time()).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
+#[expect(clippy::disallowed_methods, reason = "for what has no timer: a lease in memory")]
+pub(crate) fn monotonic() -> Instant {
+    Instant::now()
+}
+
 /// Tokio's time, which its tests can pause.
 #[cfg(feature = "client")]
 #[derive(Debug, Clone, Copy, Default)]

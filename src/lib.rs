@@ -147,6 +147,8 @@ pub mod types {
 ///
 /// Verifying needs no client, no runtime and none of the crate's features: [`Verifier`](webhooks::Verifier).
 pub mod webhooks {
+    mod conformance;
+    mod dedupe;
     mod diagnose;
     mod error;
     mod grammar;
@@ -157,6 +159,8 @@ pub mod webhooks {
     mod sign;
     mod verify;
 
+    pub use self::conformance::{DedupeFault, check_dedupe};
+    pub use self::dedupe::{Begun, Dedupe, MemoryDedupe};
     pub use self::diagnose::{Diagnosis, diagnose};
     pub use self::error::{EventError, SecretError, VerifyError};
     pub use self::headers::{ID_HEADER, SIGNATURE_HEADER, SignatureHeaders, SignedHeaders};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use shadway::agents::AgentCreateParams;
 use shadway::transport::{Body, HttpError, HttpFuture, HttpService, Sleep, Timer};
-use shadway::webhooks::{Signer, Verifier, VerifyError};
+use shadway::webhooks::{Begun, Dedupe as _, MemoryDedupe, Signer, Verifier, VerifyError, check_dedupe};
 use shadway::{Client, ErrorKind};
 
 /// A runtime in ten lines.
@@ -113,4 +113,7 @@ fn webhooks_are_verified_without_client_or_runtime() {
     let verifier = Verifier::new(secret).unwrap();
     assert_eq!(verifier.verify(&headers, body).unwrap().event().unwrap().id, "evt_1");
     assert_eq!(verifier.verify(&headers, "{}").unwrap_err(), VerifyError::Mismatch);
+    let dedupe = MemoryDedupe::new(9);
+    assert_eq!(block_on(dedupe.begin("dlv_1")).unwrap(), Begun::New);
+    block_on(check_dedupe(&MemoryDedupe::new(64))).unwrap();
 }
