@@ -40,6 +40,8 @@ const TOLERANCE: Duration = Duration::from_secs(5 * 60);
 pub struct Verifier {
     keys: Keys,
     tolerance: Duration,
+    #[cfg(feature = "axum")]
+    pub(super) max_body_bytes: usize,
 }
 
 impl Verifier {
@@ -49,7 +51,12 @@ impl Verifier {
     /// What doesn't look like a webhook secret (documented: `whsec_…`) is refused here, and not with the
     /// first delivery.
     pub fn new(secret: impl Into<WebhookSecret>) -> Result<Self, SecretError> {
-        Ok(Self { keys: Keys::new(secret.into())?, tolerance: TOLERANCE })
+        Ok(Self {
+            keys: Keys::new(secret.into())?,
+            tolerance: TOLERANCE,
+            #[cfg(feature = "axum")]
+            max_body_bytes: super::axum::MAX_BODY_BYTES,
+        })
     }
 
     /// Verifies with this secret too: the old one while a new one is rolled out, or another endpoint's. Each

@@ -1,5 +1,6 @@
 //! Deliveries: which are taken for Shadway's, and that nothing else is.
 
+mod axum;
 mod dedupe;
 mod headers;
 mod mutations;
