@@ -5,6 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime};
 
+use jiff::Timestamp;
+
 /// The future that [`Timer::sleep`] gives.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -28,6 +30,17 @@ pub trait Timer: Debug + Send + Sync + 'static {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
 pub(crate) fn system_time() -> SystemTime {
     SystemTime::now()
+}
+
+/// The date and time, against which the age of a webhook is read. A clock set beyond what a timestamp can
+/// hold reads as 1970, to which everything is too new.
+pub(crate) fn timestamp() -> Timestamp {
+    Timestamp::try_from(system_time()).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[expect(clippy::disallowed_methods, reason = "for what has no timer: a lease in memory")]
+pub(crate) fn monotonic() -> Instant {
+    Instant::now()
 }
 
 /// Tokio's time, which its tests can pause.

@@ -64,6 +64,7 @@
 //! | `native-tls` | | TLS by the system's library |
 //! | `schema` | yes | [`Capability::define`](capabilities::Capability::define): schemas from your own types |
 //! | `local` | | [`local`]: a server in your process that speaks the service's contract |
+//! | `axum` | | [`VerifiedEvent`](webhooks::VerifiedEvent): a verified webhook as an argument of an axum handler |
 //! | `tracing` | | events of the attempts and retries, through `tracing` |
 //!
 //! `rustls-ring` turns on reqwest's `rustls-no-provider`. Features add up over a whole program: when no other
@@ -151,8 +152,35 @@ pub mod types {
     };
 }
 
-/// Webhooks: the same events, delivered to your servers.
+/// Webhooks: the same events, delivered to your servers, and the proof that they are Shadway's.
+///
+/// Verifying needs no client, no runtime and none of the crate's features: [`Verifier`](webhooks::Verifier). With
+/// the feature `axum` it is an argument of the handler: `VerifiedEvent`.
 pub mod webhooks {
+    #[cfg(feature = "axum")]
+    mod axum;
+    mod conformance;
+    mod dedupe;
+    mod diagnose;
+    mod error;
+    mod grammar;
+    mod headers;
+    mod keys;
+    mod scheme;
+    mod secret;
+    mod sign;
+    mod verify;
+
+    #[cfg(feature = "axum")]
+    pub use self::axum::{VerifiedEvent, WebhookRejection};
+    pub use self::conformance::{DedupeFault, check_dedupe};
+    pub use self::dedupe::{Begun, Dedupe, MemoryDedupe};
+    pub use self::diagnose::{Diagnosis, diagnose};
+    pub use self::error::{EventError, SecretError, VerifyError};
+    pub use self::headers::{ID_HEADER, SIGNATURE_HEADER, SignatureHeaders, SignedHeaders};
+    pub use self::scheme::Scheme;
+    pub use self::sign::Signer;
+    pub use self::verify::{Delivery, Verifier};
     pub use crate::model::webhooks::*;
     pub use crate::resources::webhook_endpoints::{WebhookEndpoints, Webhooks};
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use shadway::agents::AgentCreateParams;
 use shadway::transport::{Body, HttpError, HttpFuture, HttpService, Sleep, Timer};
+use shadway::webhooks::{Begun, Dedupe as _, MemoryDedupe, Signer, Verifier, VerifyError, check_dedupe};
 use shadway::{Client, ErrorKind};
 
 /// A runtime in ten lines.
@@ -128,4 +129,17 @@ fn what_is_not_built_in_is_a_clear_error() {
     assert!(error.to_string().contains("no transport is built in"), "{error}");
     let error = Client::builder().api_key("sk_test_1").http_service(Flaky::default()).build().unwrap_err();
     assert!(error.to_string().contains("no timer is built in"), "{error}");
+}
+
+#[test]
+fn webhooks_are_verified_without_client_or_runtime() {
+    let secret = "whsec_MfKQ9r8GKYqrTwjU";
+    let body = r#"{"id":"evt_1","type":"agent.retired","sequence":1,"mandate":"mnd_1"}"#;
+    let headers = Signer::new(secret).unwrap().sign("dlv_1", body).unwrap();
+    let verifier = Verifier::new(secret).unwrap();
+    assert_eq!(verifier.verify(&headers, body).unwrap().event().unwrap().id, "evt_1");
+    assert_eq!(verifier.verify(&headers, "{}").unwrap_err(), VerifyError::Mismatch);
+    let dedupe = MemoryDedupe::new(9);
+    assert_eq!(block_on(dedupe.begin("dlv_1")).unwrap(), Begun::New);
+    block_on(check_dedupe(&MemoryDedupe::new(64))).unwrap();
 }

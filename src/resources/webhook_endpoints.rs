@@ -9,9 +9,10 @@ use crate::model::types::ListParams;
 use crate::model::types::WebhookEndpointId;
 use crate::model::webhooks::{
     WebhookEndpoint, WebhookEndpointCreateParams, WebhookEndpointCreated, WebhookEndpointSecretRotated,
-    WebhookEndpointUpdateParams,
+    WebhookEndpointUpdateParams, WebhookSecret,
 };
 use crate::page::Page;
+use crate::webhooks::{Delivery, SignedHeaders, Verifier, VerifyError};
 
 /// Webhooks, from [`Client::webhooks`].
 #[derive(Debug, Clone)]
@@ -32,6 +33,37 @@ impl Webhooks {
     #[must_use]
     pub fn endpoints(&self) -> WebhookEndpoints {
         WebhookEndpoints { client: self.client.clone() }
+    }
+
+    /// Verifies a delivery by the secret of its endpoint: the headers of the request, and its body byte for
+    /// byte. It sends nothing.
+    ///
+    /// A server that gets many keeps a [`Verifier`], which needs no client and reads the secret once.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # let secret = shadway::webhooks::WebhookSecret::from("whsec_MfKQ9r8GKYqrTwjU");
+    /// # let body = r#"{"id":"evt_1","type":"agent.retired","sequence":1,"mandate":"mnd_1"}"#;
+    /// # let headers = shadway::webhooks::Signer::new(&secret)?.sign("dlv_1", body)?;
+    /// let delivery = client.webhooks().verify(&headers, body, &secret)?;
+    /// println!("{} {}", delivery.id(), delivery.event()?.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the secret can't be one, or anything is not as Shadway sends it: answer 400, and act on nothing
+    /// in the request.
+    pub fn verify<'a>(
+        &self,
+        headers: &'a (impl SignedHeaders + ?Sized),
+        body: &'a (impl AsRef<[u8]> + ?Sized),
+        secret: impl Into<WebhookSecret>,
+    ) -> Result<Delivery<'a>, VerifyError> {
+        Verifier::new(secret)?.verify(headers, body)
     }
 }
 
@@ -157,8 +189,8 @@ impl WebhookEndpoints {
         Call::without_answer(&self.client, Method::DELETE, routes::WEBHOOK_ENDPOINT, &[id.into().as_str()])
     }
 
-    /// Makes a new secret. For a while deliveries are signed with both, so deploy the new one within that time;
-    /// it is in this answer and in no other (documented).
+    /// Makes a new secret. For a while deliveries are signed with both, so deploy the new one within that
+    /// time; it is in this answer and in no other (documented).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

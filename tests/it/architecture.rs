@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The modules of the crate, and those each may use. `macros` may be used by all; `lib.rs` joins them.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     ("model", &[]),
     ("clock", &[]),
     ("error", &["model"]),
@@ -14,7 +14,8 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("call", &["client", "transport", "error"]),
     ("page", &["call", "error", "model"]),
     ("stream", &["call", "transport", "error", "clock", "model"]),
-    ("resources", &["client", "call", "page", "stream", "model", "error", "clock"]),
+    ("webhooks", &["model", "error", "clock"]),
+    ("resources", &["client", "call", "page", "stream", "webhooks", "model", "error", "clock"]),
     ("local", &["client", "transport", "model", "resources", "error", "clock"]),
 ];
 

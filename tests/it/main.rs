@@ -28,4 +28,5 @@ mod tail_events;
 mod tls;
 mod waits;
 mod webhook_endpoints;
+mod webhooks;
 mod wire;

@@ -22,7 +22,7 @@ pub(crate) async fn program(name: &str, arguments: &[&str], variables: &[(&str, 
 }
 
 /// Built by the same `cargo test`, beside the folder of this test.
-fn example_path(name: &str) -> PathBuf {
+pub(crate) fn example_path(name: &str) -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
     path.pop();
