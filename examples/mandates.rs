@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 use shadway::Client;
+use shadway::agents::AgentCreateParams;
 use shadway::mandates::{
     Authority, CapabilityLimit, Mandate, MandateAmendment, MandateAmendmentCreateParams, MandateCreateParams,
     SuccessCriterion,
@@ -27,7 +28,8 @@ async fn run() -> Result<ExitCode, Failure> {
     let setup = Setup::from_env().await?;
     let client = &setup.client;
     purchasing::connect(&setup).await?;
-    let agent = purchasing::agent(client, &setup.model).await?;
+    let agent = AgentCreateParams::new("Operations", &setup.model).capabilities(purchasing::CAPABILITIES);
+    let agent = client.agents().create(agent).await?;
     let mandate = create_mandate(client, &agent.id).await?;
     let amendment = amend(client, &mandate.id).await?;
     say(format!("The limits are at version {}.", amendment.version));

@@ -1,12 +1,10 @@
 //! What the purchasing examples take for granted: two capabilities of your own, hooked up to something that runs
-//! them, and an agent that has them.
+//! them.
 
 use std::convert::Infallible;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use shadway::Client;
-use shadway::agents::{Agent, AgentCreateParams};
 use shadway::capabilities::{Capability, CapabilityEffect, CapabilityRisk, CapabilityVerify};
 
 use super::support::{Failure, Setup};
@@ -72,9 +70,4 @@ pub(crate) async fn connect(setup: &Setup) -> Result<(), Failure> {
     server.connect(&create_po);
     server.connect(&get_status);
     Ok(())
-}
-
-/// An agent that has them all.
-pub(crate) async fn agent(client: &Client, model: &str) -> shadway::Result<Agent> {
-    client.agents().create(AgentCreateParams::new("Operations", model).capabilities(CAPABILITIES)).await
 }
