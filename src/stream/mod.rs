@@ -169,7 +169,7 @@ impl EventStream {
     /// what happens next (assumed). An empty id means the same as none.
     ///
     /// Store the id of each event once you have handled it, or [`cursor`](Self::cursor), and give it here after a
-    /// restart. An id that can't be sent in a header is an error before anything is sent.
+    /// restart; [`checkpoint`](Self::checkpoint) does that by itself. An id that can't be sent in a header is an error before anything is sent.
     pub fn resume_after(mut self, id: impl Into<EventId>) -> Self {
         self.cursor = Cursor::given(id.into());
         self
