@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use shadway::agents::AgentCreateParams;
+use shadway::events::{Checkpoint as _, FileCheckpoint};
 use shadway::transport::{Body, HttpError, HttpFuture, HttpService, Sleep, Timer};
 use shadway::webhooks::{Begun, Dedupe as _, MemoryDedupe, Signer, Verifier, VerifyError, check_dedupe};
 use shadway::{Client, ErrorKind};
@@ -120,6 +121,22 @@ fn a_stream_runs_on_a_transport_and_a_timer_of_the_callers() {
     for number in 0..100 {
         assert_eq!(block_on(events.try_next()).unwrap().unwrap().sequence, number);
     }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "this is a timer")]
+fn a_stream_keeps_its_position_in_a_file_without_a_runtime() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("position.json");
+    let _ = std::fs::remove_file(&path);
+    let timer = Manual { start: Instant::now(), slept: Arc::default() };
+    let client =
+        Client::builder().api_key("sk_test_1").http_service(Cut::default()).timer(timer).build().unwrap();
+    let file = FileCheckpoint::new(&path);
+    let mut events = client.events().stream().resume_after("evt_start").checkpoint(file.clone());
+    for number in 0..3 {
+        assert_eq!(block_on(events.try_next()).unwrap().unwrap().sequence, number);
+    }
+    assert_eq!(block_on(file.load("workspace")).unwrap().unwrap(), "evt_1", "the last is still in hand");
 }
 
 #[test]

@@ -30,12 +30,19 @@ struct State {
     pace: [u64; 2],
     /// It sends no block with its position when a stream is opened.
     shy: bool,
+    /// The status that the request of a number gets instead of its answer.
+    trouble: fn(usize) -> Option<u16>,
     requests: Mutex<Vec<String>>,
 }
 
 impl Busy {
     fn new(happened: u64, total: u64, pace: [u64; 2]) -> Self {
-        Self::of(State { happened: happened.into(), total, pace, shy: false, requests: Mutex::default() })
+        Self::of(Self::state(happened, total, pace))
+    }
+
+    fn state(happened: u64, total: u64, pace: [u64; 2]) -> State {
+        let happened = happened.into();
+        State { happened, total, pace, shy: false, trouble: |_| None, requests: Mutex::default() }
     }
 
     fn of(state: State) -> Self {
@@ -49,8 +56,8 @@ impl Busy {
     }
 
     fn stream(&self) -> EventStream {
-        let client = Client::builder().api_key("sk_test_1").http_service(self.clone()).build().unwrap();
-        client.mandate("mnd_1").events().stream()
+        let client = Client::builder().api_key("sk_test_1").max_retries(0).http_service(self.clone()).build();
+        client.unwrap().mandate("mnd_1").events().stream()
     }
 
     /// The requests so far, by what they ask for.
@@ -107,9 +114,12 @@ impl HttpService for Busy {
             }
             false => (format!("list {query}"), "application/json", self.list(query)),
         };
+        let trouble = (self.0.trouble)(self.requests().len());
         self.0.requests.lock().unwrap().push(asked);
         self.happen(self.0.pace[1]);
-        let response = http::Response::builder().header("content-type", kind).body(body);
+        let body = if trouble.is_some() { Body::from("") } else { body };
+        let response = http::Response::builder().status(trouble.unwrap_or(200));
+        let response = response.header("content-type", kind).body(body);
         Box::pin(async { response.map_err(HttpError::other) })
     }
 }
@@ -211,8 +221,7 @@ async fn with_an_empty_store_the_history_comes_first_and_nothing_is_lost_between
     for happened in [0, 1, 99, 100, 101, 250] {
         for pace in [[0, 0], [1, 0], [0, 1], [7, 5]] {
             for shy in [false, true] {
-                let state =
-                    State { happened: happened.into(), total: 400, pace, shy, requests: Mutex::default() };
+                let state = State { shy, ..Busy::state(happened, 400, pace) };
                 let mut events = Busy::of(state).stream().checkpoint(MemoryCheckpoint::new());
                 for number in 1..=400 {
                     assert_eq!(next(&mut events).await.sequence, number, "{happened} {pace:?} {shy}");
@@ -322,6 +331,48 @@ async fn each_stream_has_its_own_position() {
     assert_eq!(take(&mut all, 3).await, ["evt_1", "evt_2", "evt_3"]);
     assert_eq!(store.kept.load("workspace").await.unwrap().unwrap(), "evt_2");
     assert_eq!(store.kept.load("mandate:mnd_1").await.unwrap().unwrap(), "evt_3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_history_that_breaks_off_goes_on_and_loses_nothing() {
+    let troubles: [fn(usize) -> Option<u16>; 4] = [
+        |number| (number == 1).then_some(503),
+        |number| (number == 2).then_some(503),
+        |number| (number % 4 == 1).then_some(500),
+        |number| (number % 3 == 0).then_some(429),
+    ];
+    for trouble in troubles {
+        for (happened, pace) in [(0, [0, 0]), (0, [0, 1]), (250, [0, 0]), (250, [2, 3])] {
+            let state = |total| State { trouble, ..Busy::state(happened, total, pace) };
+            let service = Busy::of(state(400));
+            let mut events = service.stream().checkpoint(MemoryCheckpoint::new());
+            for number in 1..=400 {
+                assert_eq!(next(&mut events).await.sequence, number, "{:?}", service.requests());
+            }
+            let handled = lives(&Busy::of(state(TOTAL)), &MemoryCheckpoint::new(), Stop::After).await;
+            assert!(handled.into_iter().eq(1..=TOTAL), "{happened} {pace:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_history_that_is_refused_is_an_error_and_the_end() {
+    let state = State { trouble: |number| (number == 1).then_some(404), ..Busy::state(5, 9, [0, 0]) };
+    let service = Busy::of(state);
+    let mut events = service.stream().checkpoint(MemoryCheckpoint::new());
+    assert_eq!(item(&mut events).await.unwrap_err().kind(), ErrorKind::NotFound);
+    ended(&mut events).await;
+    assert_eq!(service.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_over_before_it_began_still_has_its_history() {
+    let state = State { trouble: |number| (number == 0).then_some(204), ..Busy::state(3, 3, [0, 0]) };
+    let store = MemoryCheckpoint::new();
+    let mut events = Busy::of(state).stream().checkpoint(store.clone());
+    assert_eq!(take(&mut events, 3).await, ["evt_1", "evt_2", "evt_3"]);
+    ended(&mut events).await;
+    assert_eq!(store.load("mandate:mnd_1").await.unwrap().unwrap(), "evt_3");
 }
 
 /// A store that keeps one position, whatever the stream.
