@@ -26,5 +26,6 @@ mod streams;
 mod support;
 mod tls;
 mod waits;
+mod watcher;
 mod webhook_endpoints;
 mod wire;
