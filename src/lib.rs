@@ -47,6 +47,8 @@
 //!   [`items`](call::Call::items).
 //! - **Events** are [followed](events::EventStream) as they happen: the stream connects again by itself, resumes where
 //!   it was, and gives no event twice; with a [checkpoint](events::EventStream::checkpoint) also after a restart.
+//! - **Waits** [follow the events](mandates::Wait) and read beside them, so that no change is missed; a
+//!   [watcher](mandates::Watcher) waits for any number of mandates over one connection.
 //! - **Retries** happen by themselves, two by default, with the same idempotency key and the same bytes. A
 //!   dropped connection never makes two mandates.
 //! - **Unknown values and fields are kept**, never an error, and go back as they came.
@@ -133,7 +135,10 @@ pub mod mandates {
     pub use crate::model::amendments::*;
     pub use crate::model::authority::*;
     pub use crate::model::mandates::*;
-    pub use crate::resources::mandates::{ApprovalWait, MandateHandle, Mandates, Updates, Wait};
+    pub use crate::resources::mandates::{
+        ApprovalWait, MandateHandle, Mandates, Updates, Wait, WatchedApproval, WatchedEvents, WatchedWait,
+        Watcher,
+    };
 }
 
 /// The record of a mandate: facts and the evidence behind them, open questions, promises.

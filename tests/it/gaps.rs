@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use shadway::mandates::MandateStatus;
+use tokio::time::timeout;
 
 use crate::support::world::{Change, Link, World};
 
@@ -65,12 +66,15 @@ fn gaps() -> Vec<(&'static str, Vec<Link>, Vec<Duration>)> {
 
 /// How late the wait for a mandate that changes at that time returns.
 async fn lateness(at: Duration, world: &World, asks: bool) -> Duration {
-    if asks {
-        let approval = world.work().wait_for_approval().await.unwrap().expect("it asked");
-        assert_eq!(approval.id, "apr_1");
-    } else {
-        assert_eq!(world.work().wait().await.unwrap().status, MandateStatus::Completed);
-    }
+    let wait = async {
+        if asks {
+            let approval = world.work().wait_for_approval().await.unwrap().expect("it asked");
+            assert_eq!(approval.id, "apr_1");
+        } else {
+            assert_eq!(world.work().wait().await.unwrap().status, MandateStatus::Completed);
+        }
+    };
+    timeout(at + 3_600 * SECOND, wait).await.expect("an end within an hour");
     world.elapsed().checked_sub(at).expect("not before it happened")
 }
 
@@ -195,12 +199,12 @@ async fn a_wait_that_is_dropped_closes_its_stream() {
                 world.work().wait_for_approval().await.unwrap();
             }
         };
-        assert!(tokio::time::timeout(60 * SECOND, waiting).await.is_err());
+        assert!(timeout(60 * SECOND, waiting).await.is_err());
         assert_eq!(world.open(), 0);
     }
     let mut updates = world.work().wait().updates();
     updates.next().await.unwrap().unwrap();
-    assert!(tokio::time::timeout(SECOND, updates.next()).await.is_err());
+    assert!(timeout(SECOND, updates.next()).await.is_err());
     assert_eq!(world.open(), 1);
     assert!(updates.next().now_or_never().is_none());
     drop(updates);

@@ -29,6 +29,7 @@ mod support;
 mod tail_events;
 mod tls;
 mod waits;
+mod watcher;
 mod webhook_endpoints;
 mod webhooks;
 mod wire;

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::model::approvals::{Approval, ApprovalListParams, ApprovalStatus};
 use crate::model::events::{Event, EventType};
 use crate::model::mandates::{Mandate, MandateStatus};
+use crate::model::types::MandateId;
 use crate::resources::poll::{self, PollOptions};
 
 /// A wait for a mandate to ask a person, from
@@ -66,13 +67,17 @@ pub(super) async fn look(handle: MandateHandle) -> Result<Look> {
     let pending = ApprovalListParams::new().status([ApprovalStatus::Pending]).mandate(&handle.id);
     let pending = handle.client.approvals().list(pending).max_retries(0);
     let pending: Vec<Approval> = pending.items().try_collect().await?;
-    // That the list is filtered, and in which order it is, is assumed.
-    let pending =
-        pending.into_iter().filter(|approval| approval.is_pending() && approval.mandate == handle.id);
-    match pending.min_by_key(|approval| approval.created_at) {
+    match oldest(pending, &handle.id) {
         Some(oldest) => Ok(Look::Asked(Box::new(oldest))),
         None => Ok(Look::Not(Box::new(handle.get().max_retries(0).send().await?))),
     }
+}
+
+/// The one that was asked first. That the list is filtered, and in which order it is, is assumed.
+pub(super) fn oldest(approvals: Vec<Approval>, mandate: &MandateId) -> Option<Approval> {
+    let pending =
+        approvals.into_iter().filter(|approval| approval.is_pending() && approval.mandate == *mandate);
+    pending.min_by_key(|approval| approval.created_at)
 }
 
 pub(super) fn hint(event: &Event) -> Hint {

@@ -14,9 +14,11 @@ mod approval_wait;
 mod record;
 mod wait;
 mod watch;
+mod watcher;
 pub use approval_wait::ApprovalWait;
 pub use record::Record;
 pub use wait::{Updates, Wait};
+pub use watcher::{WatchedApproval, WatchedEvents, WatchedWait, Watcher};
 
 /// The mandates of a workspace, from [`Client::mandates`].
 #[derive(Debug, Clone)]

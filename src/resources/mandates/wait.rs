@@ -95,7 +95,7 @@ impl Wait {
 }
 
 /// An event by which the status changes.
-fn status_event(event: &Event) -> Hint {
+pub(super) fn status_event(event: &Event) -> Hint {
     match event.mandate_status() {
         Some(status) if status.is_terminal() => Hint::Over,
         // Also one whose data doesn't fit.

@@ -11,6 +11,7 @@ use shadway::transport::{Body, HttpError, HttpFuture, HttpService, LongLived, Sl
 use shadway::{Client, ClientBuilder};
 use tokio::time::Instant;
 
+pub(crate) mod fleet;
 pub(crate) mod streams;
 pub(crate) mod world;
 

@@ -97,6 +97,11 @@ impl Feed {
         self.state.missed.swap(false, Ordering::Relaxed)
     }
 
+    /// Whether there is no stream, and will be none.
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self.source, Source::Silent)
+    }
+
     fn reopen(&mut self) {
         self.source = Source::Stream(Box::new(observed(&self.opener, &self.state)));
     }

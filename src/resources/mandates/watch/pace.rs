@@ -76,23 +76,29 @@ impl Pace {
 
     /// The next delay; `random`, from 0 to 1, so that many waits don't read in step.
     pub(crate) fn delay(&self, now: Instant, random: f64) -> Duration {
-        let grown = |since: Instant, first: Duration| {
-            (now.saturating_duration_since(since) / 4).clamp(first, LONGEST)
-        };
         let away = self.away.filter(|_| self.opened.is_none());
         // The later one: what began a moment ago may soon be over.
         let trouble = away.max(self.failing);
         let delay = match (self.interval, trouble) {
             (Some(interval), _) => interval.max(SHORTEST_INTERVAL),
-            (None, Some(since)) => grown(since, AWAY).mul_f64(0.75 + random / 4.0),
+            (None, Some(since)) => grown(since, now, AWAY).mul_f64(0.75 + random / 4.0),
             (None, None) => HEALTHY.mul_f64(0.75 + random / 4.0),
         };
         let delay = match self.behind {
-            Some(since) if self.failing.is_none() => delay.min(grown(since, BEHIND)),
+            Some(since) if self.failing.is_none() => delay.min(behind(since, now)),
             _ => delay,
         };
         delay.max(self.wish)
     }
+}
+
+/// The delay until the next read, when an event has said since then what no read has said yet.
+pub(crate) fn behind(since: Instant, now: Instant) -> Duration {
+    grown(since, now, BEHIND)
+}
+
+fn grown(since: Instant, now: Instant, first: Duration) -> Duration {
+    (now.saturating_duration_since(since) / 4).clamp(first, LONGEST)
 }
 
 #[cfg(test)]

@@ -1,0 +1,265 @@
+//! Any number of waits and event streams over one stream.
+
+use std::fmt;
+use std::future::{IntoFuture, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+
+use crate::call::CallFuture;
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::model::approvals::Approval;
+use crate::model::mandates::Mandate;
+use crate::model::types::MandateId;
+use crate::resources::poll::PollOptions;
+
+mod events;
+mod hub;
+mod queue;
+mod reads;
+mod run;
+mod wakers;
+mod watchdogs;
+
+pub use events::WatchedEvents;
+use hub::{Hub, Kind, Outcome};
+
+/// Waits for many mandates at once, from [`Client::watcher`].
+///
+/// All waits and event streams of a watcher and its clones share one stream of the workspace's events, which is opened
+/// with the first and closed with the last. Reads are shared too: at most 8 are under way at a time, and when 32 or
+/// more mandates are due, lists are read instead of each of them. What ends a wait is what ends a
+/// [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing else.
+///
+/// Nothing is spawned: whichever of its futures is polled does the work for all, and when that one is dropped, another
+/// takes over. One that is never polled holds up nobody: others take over after at most 2 s.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> shadway::Result<()> {
+/// # let server = shadway::local::LocalServer::start().await?;
+/// # let client = server.client()?;
+/// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+/// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+/// # let mut ids = Vec::new();
+/// # for _ in 0..3 {
+/// #     ids.push(client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id);
+/// # }
+/// use std::future::IntoFuture as _;
+///
+/// let watcher = client.watcher();
+/// let waits: Vec<_> = ids.iter().map(|id| tokio::spawn(watcher.wait(id).into_future())).collect();
+/// for wait in waits {
+///     let done = wait.await.unwrap()?;
+///     println!("{} {}", done.id, done.status);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Watcher(Arc<Hub>);
+
+impl Client {
+    /// A watcher, which waits for any number of mandates over one connection. Making it sends nothing.
+    ///
+    /// Clone it and share it: each call of this makes another one, with a connection of its own.
+    #[must_use]
+    pub fn watcher(&self) -> Watcher {
+        Watcher(Arc::new(Hub::new(self.clone())))
+    }
+}
+
+impl Watcher {
+    /// Waits until a mandate has ended, also one that had ended before.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// use std::time::Duration;
+    ///
+    /// let watcher = client.watcher();
+    /// let done = watcher.wait(id).timeout(Duration::from_secs(15 * 60)).await?;
+    /// println!("{} {}", done.status, done.current_state.summary);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wait(&self, mandate: impl Into<MandateId>) -> WatchedWait {
+        WatchedWait(Watched { hub: Arc::clone(&self.0), mandate: mandate.into(), timeout: None })
+    }
+
+    /// Waits until a mandate asks a person, or ends without asking: then there is `None`. An approval that was
+    /// already pending is found at once.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// match client.watcher().wait_for_approval(&id).await? {
+    ///     Some(approval) => println!("{}: {}", approval.question, approval.action.arguments),
+    ///     None => println!("{id} ended without asking"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wait_for_approval(&self, mandate: impl Into<MandateId>) -> WatchedApproval {
+        WatchedApproval(Watched { hub: Arc::clone(&self.0), mandate: mandate.into(), timeout: None })
+    }
+
+    /// Follows the events of one mandate, from what happens next on. It doesn't end by itself.
+    ///
+    /// See [`WatchedEvents`] for what becomes of a reader that is slow.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut events = client.watcher().events(id);
+    /// while let Some(event) = events.try_next().await? {
+    ///     println!("{} {}", event.sequence, event.event_type);
+    ///     if event.mandate_status().is_some_and(|status| status.is_terminal()) {
+    ///         break;
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn events(&self, mandate: impl Into<MandateId>) -> WatchedEvents {
+        WatchedEvents::new(Arc::clone(&self.0), mandate.into())
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher").finish_non_exhaustive()
+    }
+}
+
+/// A wait for a mandate to end, from [`Watcher::wait`].
+#[derive(Debug, Clone)]
+#[must_use = "a wait does nothing until it is awaited"]
+pub struct WatchedWait(Watched);
+
+impl WatchedWait {
+    /// How long to wait; without end unless it is set. When it runs out there is one more read, as with
+    /// [`Wait::timeout`](super::Wait::timeout).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.0.timeout = Some(timeout);
+        self
+    }
+}
+
+impl IntoFuture for WatchedWait {
+    type Output = Result<Mandate>;
+    type IntoFuture = CallFuture<Mandate>;
+
+    fn into_future(self) -> CallFuture<Mandate> {
+        Box::pin(async move {
+            match self.0.outcome(Kind::End).await? {
+                Outcome::Ended(mandate) => Ok(*mandate),
+                _ => Err(Error::invalid_input("the wait was over before it began")),
+            }
+        })
+    }
+}
+
+/// A wait for a mandate to ask a person, from [`Watcher::wait_for_approval`].
+#[derive(Debug, Clone)]
+#[must_use = "a wait does nothing until it is awaited"]
+pub struct WatchedApproval(Watched);
+
+impl WatchedApproval {
+    /// How long to wait; without end unless it is set. When it runs out there is one more look, as with
+    /// [`ApprovalWait::timeout`](super::ApprovalWait::timeout).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.0.timeout = Some(timeout);
+        self
+    }
+}
+
+impl IntoFuture for WatchedApproval {
+    type Output = Result<Option<Approval>>;
+    type IntoFuture = CallFuture<Option<Approval>>;
+
+    fn into_future(self) -> CallFuture<Option<Approval>> {
+        Box::pin(async move {
+            Ok(match self.0.outcome(Kind::Approval).await? {
+                Outcome::Asked(approval) => Some(*approval),
+                _ => None,
+            })
+        })
+    }
+}
+
+/// One wait, not begun.
+#[derive(Clone)]
+struct Watched {
+    hub: Arc<Hub>,
+    mandate: MandateId,
+    timeout: Option<Duration>,
+}
+
+impl Watched {
+    /// How it ended well, or the error.
+    async fn outcome(self, kind: Kind) -> Result<Outcome> {
+        let limit = self.timeout.unwrap_or_default();
+        let timer = Arc::clone(&self.hub.client.transport().timer);
+        let mut deadline = hub::deadline(&self.hub, self.timeout);
+        let options = PollOptions { timeout: self.timeout, interval: None };
+        let member = self.hub.join(self.mandate, kind, options);
+        let mut last_read = false;
+        let outcome = poll_fn(move |context| {
+            loop {
+                if let Poll::Ready(outcome) = member.poll_outcome(context) {
+                    return Poll::Ready(outcome);
+                }
+                let Some(sleep) = &mut deadline else { return Poll::Pending };
+                ready!(sleep.as_mut().poll(context));
+                if last_read {
+                    return Poll::Ready(Outcome::OutOfTime(member.last()));
+                }
+                last_read = true;
+                deadline = Some(timer.sleep(super::watch::LAST_READ));
+                member.read_once_more();
+            }
+        });
+        match outcome.await {
+            Outcome::Failed(error) => Err(error),
+            Outcome::OutOfTime(last) => Err(Error::wait_timeout(limit, last.map(|last| *last))),
+            outcome => Ok(outcome),
+        }
+    }
+}
+
+impl fmt::Debug for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watched")
+            .field("mandate", &self.mandate)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stream for WatchedEvents {
+    type Item = Result<crate::model::events::Event>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll(context)
+    }
+}

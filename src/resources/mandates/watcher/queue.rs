@@ -1,0 +1,52 @@
+//! The events that wait for the reader of one mandate.
+
+use std::collections::VecDeque;
+
+use super::hub::Next;
+use crate::model::events::Event;
+
+/// How many events wait for a slow reader. Those that come then are left out here, and listed when it gets there.
+pub(super) const MOST: usize = 256;
+
+#[derive(Default)]
+pub(super) struct Queue {
+    events: VecDeque<Box<Event>>,
+    gap: bool,
+    refused: bool,
+}
+
+impl Queue {
+    /// Adds an event; whether the reader is to be woken.
+    pub(super) fn push(&mut self, event: &Event) -> bool {
+        if self.gap {
+            return false;
+        }
+        if self.events.len() == MOST {
+            self.gap = true;
+            return false;
+        }
+        self.events.push_back(Box::new(event.clone()));
+        true
+    }
+
+    /// Events were missed for all.
+    pub(super) fn missed(&mut self) {
+        self.gap = true;
+    }
+
+    pub(super) fn refused(&mut self) {
+        self.refused = true;
+    }
+
+    pub(super) fn take(&mut self) -> Option<Next> {
+        if let Some(event) = self.events.pop_front() {
+            return Some(Next::Event(event));
+        }
+        self.events.shrink_to_fit();
+        if self.refused {
+            return Some(Next::Refused);
+        }
+        // From here on events are queued again, so that none falls between the list and the queue.
+        std::mem::take(&mut self.gap).then_some(Next::Gap)
+    }
+}

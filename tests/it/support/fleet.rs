@@ -1,0 +1,258 @@
+//! A service with many mandates, which a test moves on, and one stream for all of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::StreamBody;
+use serde_json::{Value, json};
+use shadway::Client;
+use shadway::transport::{Body, HttpFuture, HttpService};
+use tokio::sync::mpsc;
+
+use super::page;
+
+type Frame = Result<http_body::Frame<Bytes>, std::io::Error>;
+
+#[derive(Clone)]
+pub(crate) struct Fleet(Arc<Inner>);
+
+struct Inner {
+    /// How long a read takes.
+    read_takes: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By number, so that lists have an order.
+    statuses: BTreeMap<usize, &'static str>,
+    asking: BTreeMap<usize, ()>,
+    events: Vec<(usize, u64, Value)>,
+    sequences: HashMap<usize, u64>,
+    streams: Vec<mpsc::UnboundedSender<Bytes>>,
+    /// What requests for streams and reads are refused with.
+    refuse_streams: Option<u16>,
+    refuse_reads: Option<u16>,
+    counts: Counts,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Streams ever opened, and those of one mandate among them.
+    pub(crate) streams: usize,
+    pub(crate) own_streams: usize,
+    /// Streams that are open now.
+    pub(crate) open: usize,
+    pub(crate) gets: usize,
+    pub(crate) lists: usize,
+    /// The most reads that were under way at a time.
+    pub(crate) at_a_time: usize,
+    under_way: usize,
+}
+
+impl Fleet {
+    pub(crate) fn new(mandates: usize, read_takes: Duration) -> Self {
+        let statuses = (0..mandates).map(|number| (number, "running")).collect();
+        Self(Arc::new(Inner { read_takes, state: Mutex::new(State { statuses, ..State::default() }) }))
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::builder().api_key("sk_test_1").http_service(self.clone()).build().unwrap()
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.state().counts
+    }
+
+    pub(crate) fn refuse_streams(&self, status: Option<u16>) {
+        self.state().refuse_streams = status;
+    }
+
+    pub(crate) fn refuse_reads(&self, status: Option<u16>) {
+        self.state().refuse_reads = status;
+    }
+
+    /// Changes a status, and tells of it.
+    pub(crate) fn set(&self, number: usize, status: &'static str) {
+        self.set_silently(number, status);
+        let data = json!({"mandate": mandate(number, status), "previousStatus": "running"});
+        self.tell(number, "mandate.status_changed", data);
+    }
+
+    pub(crate) fn set_silently(&self, number: usize, status: &'static str) {
+        self.state().statuses.insert(number, status);
+    }
+
+    pub(crate) fn ask(&self, number: usize) {
+        self.state().asking.insert(number, ());
+        self.tell(number, "mandate.approval_requested", json!({"approval": approval(number)}));
+    }
+
+    pub(crate) fn tell(&self, number: usize, kind: &str, data: Value) {
+        let mut state = self.state();
+        let sequence = state.sequences.entry(number).or_default();
+        *sequence += 1;
+        let (sequence, position) = (*sequence, state.events.len() + 1);
+        let event = json!({
+            "id": position.to_string(), "type": kind, "sequence": sequence, "mandate": id(number), "data": data,
+        });
+        let text = Bytes::from(format!("id: {position}\nevent: {kind}\ndata: {event}\n\n"));
+        state.events.push((number, sequence, event));
+        state.streams.retain(|stream| stream.send(text.clone()).is_ok());
+    }
+
+    /// Cuts all streams.
+    pub(crate) fn cut(&self) {
+        self.state().streams.clear();
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.state.lock().unwrap()
+    }
+
+    fn stream(&self, path: &str, after: Option<usize>) -> http::Response<Body> {
+        let mut state = self.state();
+        state.counts.streams += 1;
+        state.counts.own_streams += usize::from(path != "/v1/events/stream");
+        if let Some(status) = state.refuse_streams.filter(|_| path == "/v1/events/stream") {
+            return refusal(status);
+        }
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let position = state.events.len();
+        let hello = if after.is_none() { format!("id: {position}\n\n") } else { ":\n\n".to_owned() };
+        let _ = sender.send(hello.into());
+        for (at, (_, _, event)) in state.events.iter().enumerate().skip(after.unwrap_or(position)) {
+            let _ = sender.send(format!("id: {}\ndata: {event}\n\n", at + 1).into());
+        }
+        state.streams.push(sender);
+        state.counts.open += 1;
+        let body = Body::new(StreamBody::new(Counted { receiver, fleet: self.clone() }));
+        http::Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
+    }
+
+    async fn read(&self, path: String, query: String) -> http::Response<Body> {
+        {
+            let counts = &mut self.state().counts;
+            counts.under_way += 1;
+            counts.at_a_time = counts.at_a_time.max(counts.under_way);
+        }
+        let _under_way = UnderWay(self.clone());
+        tokio::time::sleep(self.0.read_takes).await;
+        let mut state = self.state();
+        let many = |name: &str| -> Vec<String> {
+            let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned()).collect()
+        };
+        let list = ["/v1/approvals", "/v1/mandates"].contains(&path.as_str()) || path.ends_with("/events");
+        if list {
+            state.counts.lists += 1
+        } else {
+            state.counts.gets += 1
+        }
+        if let Some(status) = state.refuse_reads {
+            return refusal(status);
+        }
+        let answer = if path == "/v1/approvals" {
+            let wanted = many("mandate");
+            let asking = state.asking.keys().filter(|number| wanted.is_empty() || wanted[0] == id(**number));
+            cut_page(&asking.map(|number| approval(*number)).collect::<Vec<_>>(), &many)
+        } else if path == "/v1/mandates" {
+            let wanted = many("status");
+            let wanted = state.statuses.iter().filter(|(_, status)| wanted.iter().any(|w| w == *status));
+            cut_page(&wanted.map(|(number, status)| mandate(*number, status)).collect::<Vec<_>>(), &many)
+        } else if let Some(id_) =
+            path.strip_prefix("/v1/mandates/").and_then(|rest| rest.strip_suffix("/events"))
+        {
+            let after = many("afterSequence").first().map_or(0, |after| after.parse().unwrap());
+            let events = state.events.iter().filter(|(number, at, _)| id(*number) == id_ && *at > after);
+            cut_page(&events.map(|(_, _, event)| event.clone()).collect::<Vec<_>>(), &many)
+        } else {
+            let number = path.trim_start_matches("/v1/mandates/mnd_").parse().unwrap();
+            match state.statuses.get(&number) {
+                Some(status) => mandate(number, status),
+                None => return refusal(404),
+            }
+        };
+        http::Response::new(Body::from(answer.to_string()))
+    }
+}
+
+fn refusal(status: u16) -> http::Response<Body> {
+    let body = r#"{"error":{"type":"test","message":"It said no."}}"#;
+    http::Response::builder().status(status).body(Body::from(body)).unwrap()
+}
+
+fn cut_page(all: &[Value], many: &dyn Fn(&str) -> Vec<String>) -> Value {
+    let limit = many("limit").first().map_or(20, |limit| limit.parse().unwrap());
+    let from: usize = many("cursor").first().map_or(0, |cursor| cursor.parse().unwrap());
+    let to = all.len().min(from + limit);
+    let next = if to < all.len() { json!(to.to_string()) } else { Value::Null };
+    page(&all[from.min(to)..to], &next)
+}
+
+pub(crate) fn id(number: usize) -> String {
+    format!("mnd_{number}")
+}
+
+fn mandate(number: usize, status: &str) -> Value {
+    json!({"id": id(number), "agent": "agt_1", "objective": "Say hello.", "status": status})
+}
+
+fn approval(number: usize) -> Value {
+    json!({
+        "id": format!("apr_{number}"), "mandate": id(number), "status": "pending", "question": "May it?",
+        "action": {"capability": "email.send"},
+    })
+}
+
+struct UnderWay(Fleet);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.state().counts.under_way -= 1;
+    }
+}
+
+/// A body that says when it is dropped.
+struct Counted {
+    receiver: mpsc::UnboundedReceiver<Bytes>,
+    fleet: Fleet,
+}
+
+impl futures_core::Stream for Counted {
+    type Item = Frame;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame>> {
+        self.receiver.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(http_body::Frame::data(bytes))))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.fleet.state().counts.open -= 1;
+    }
+}
+
+impl std::fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fleet")
+    }
+}
+
+impl HttpService for Fleet {
+    fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
+        let path = request.uri().path().to_owned();
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        let after = request.headers().get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+        Box::pin(async move {
+            if path.ends_with("/stream") {
+                return Ok(self.stream(&path, after));
+            }
+            Ok(self.read(path, query).await)
+        })
+    }
+}

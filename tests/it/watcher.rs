@@ -1,0 +1,329 @@
+//! Many waits over one stream.
+
+use std::future::IntoFuture as _;
+use std::time::Duration;
+
+use serde_json::json;
+use shadway::ErrorKind;
+use shadway::mandates::{Mandate, MandateStatus, WatchedEvents, Watcher};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::support::fleet::{Fleet, id};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn millis(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+fn spawn(watcher: &Watcher, number: usize) -> JoinHandle<shadway::Result<Mandate>> {
+    tokio::spawn(watcher.wait(id(number)).into_future())
+}
+
+/// What comes within a minute.
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    timeout(60 * SECOND, future).await.expect("it came within a minute")
+}
+
+async fn sequences(events: &mut WatchedEvents, count: usize) -> Vec<u64> {
+    let mut sequences = Vec::new();
+    for _ in 0..count {
+        sequences.push(soon(events.next()).await.unwrap().unwrap().sequence);
+    }
+    sequences
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_waits_take_one_stream_and_all_return() {
+    const WAITS: usize = 10_000;
+    let fleet = Fleet::new(WAITS, millis(5));
+    let watcher = fleet.client().watcher();
+    let waits: Vec<_> = (0..WAITS).map(|number| spawn(&watcher, number)).collect();
+    sleep(10 * SECOND).await;
+    let counts = fleet.counts();
+    assert_eq!((counts.streams, counts.open), (1, 1));
+    assert!(counts.at_a_time <= 8, "{counts:?}");
+    assert!(counts.gets + counts.lists < 500, "read by lists: {counts:?}");
+    for number in 0..WAITS {
+        fleet.set(number, "completed");
+    }
+    for wait in waits {
+        assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Completed);
+    }
+    let counts = fleet.counts();
+    assert_eq!((counts.streams, counts.open), (1, 0));
+    assert!(counts.at_a_time <= 8, "{counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_small() {
+    let watcher = Fleet::new(1, SECOND).client().watcher();
+    let wait = watcher.wait("mnd_0").timeout(SECOND).into_future();
+    assert!(size_of_val(&*wait) <= 640, "{} bytes", size_of_val(&*wait));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_is_opened_with_the_first_and_closed_with_the_last() {
+    let fleet = Fleet::new(3, millis(5));
+    let watcher = fleet.client().watcher();
+    let (first, second) = (watcher.wait("mnd_0").into_future(), watcher.clone().events("mnd_1"));
+    sleep(SECOND).await;
+    assert_eq!(fleet.counts().streams, 0, "nothing before it is polled");
+    let (first, mut second) = (tokio::spawn(first), second);
+    assert!(timeout(SECOND, second.next()).await.is_err());
+    assert_eq!((fleet.counts().streams, fleet.counts().open), (1, 1));
+    first.abort();
+    sleep(SECOND).await;
+    assert_eq!(fleet.counts().open, 1);
+    drop(second);
+    assert_eq!(fleet.counts().open, 0);
+    // And again.
+    let wait = spawn(&watcher, 2);
+    sleep(SECOND).await;
+    fleet.set(2, "failed");
+    assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Failed);
+    assert_eq!((fleet.counts().streams, fleet.counts().open), (2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_had_ended_before_is_found_by_a_read() {
+    let fleet = Fleet::new(200, millis(5));
+    for number in (0..200).step_by(2) {
+        fleet.set_silently(number, "canceled");
+    }
+    let watcher = fleet.client().watcher();
+    let started = Instant::now();
+    let waits: Vec<_> = (0..200).map(|number| spawn(&watcher, number)).collect();
+    for (number, wait) in waits.into_iter().enumerate() {
+        if number % 2 == 0 {
+            assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Canceled);
+        } else {
+            assert!(!wait.is_finished());
+        }
+    }
+    assert!(started.elapsed() <= SECOND);
+    // Also one that is watched while the stream has long been open.
+    let late = Instant::now();
+    soon(watcher.wait("mnd_0").into_future()).await.unwrap();
+    assert!(late.elapsed() < millis(100), "{:?}", late.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_no_event_tells_of_is_found_by_the_next_poll() {
+    let fleet = Fleet::new(100, millis(5));
+    let watcher = fleet.client().watcher();
+    let waits: Vec<_> = (0..100).map(|number| spawn(&watcher, number)).collect();
+    sleep(SECOND).await;
+    let before = fleet.counts();
+    for number in 0..10 {
+        fleet.set_silently(number, "expired");
+    }
+    for wait in waits.into_iter().take(10) {
+        assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Expired);
+    }
+    let counts = fleet.counts();
+    assert!(counts.gets - before.gets <= 10 && counts.lists - before.lists <= 4, "{before:?} {counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_dropped_while_it_drives_hands_over_to_another() {
+    let fleet = Fleet::new(4, millis(5));
+    let watcher = fleet.client().watcher();
+    let kept = spawn(&watcher, 0);
+    let dropped: Vec<_> = (1..4).map(|number| spawn(&watcher, number)).collect();
+    sleep(SECOND).await;
+    for wait in &dropped {
+        fleet.set(0, "running");
+        wait.abort();
+    }
+    fleet.set(0, "completed");
+    let started = Instant::now();
+    soon(kept).await.unwrap().unwrap();
+    assert!(started.elapsed() <= millis(50), "{:?}", started.elapsed());
+    assert_eq!(fleet.counts().streams, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_are_not_polled_hold_up_nobody() {
+    let fleet = Fleet::new(50, millis(5));
+    let watcher = fleet.client().watcher();
+    // They wait, and are then never polled again.
+    let mut busy: Vec<_> = (0..20).map(|number| watcher.wait(id(number)).into_future()).collect();
+    let mut readers: Vec<_> = (20..40).map(|number| watcher.events(id(number))).collect();
+    let polled = spawn(&watcher, 49);
+    for wait in &mut busy {
+        assert!(timeout(millis(1), wait).await.is_err());
+    }
+    for reader in &mut readers {
+        assert!(timeout(millis(1), reader.next()).await.is_err());
+    }
+    sleep(SECOND).await;
+    for round in 0..10 {
+        fleet.set(round, "running");
+        sleep(millis(100)).await;
+    }
+    let started = Instant::now();
+    fleet.set(49, "completed");
+    soon(polled).await.unwrap().unwrap();
+    assert!(started.elapsed() <= millis(2_050), "{:?}", started.elapsed());
+    assert_eq!(fleet.counts().streams, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_loses_nothing_and_holds_up_nobody() {
+    let fleet = Fleet::new(3, millis(5));
+    let watcher = fleet.client().watcher();
+    let mut slow = watcher.events("mnd_0");
+    let mut quick = watcher.events("mnd_1");
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    for round in 1..=1_000 {
+        fleet.tell(0, "test.happened", json!({}));
+        fleet.tell(1, "test.happened", json!({}));
+        assert_eq!(sequences(&mut quick, 1).await, [round]);
+    }
+    // What waited, what was left out, and what comes after.
+    assert_eq!(sequences(&mut slow, 1_000).await, (1..=1_000).collect::<Vec<_>>());
+    for _ in 0..3 {
+        fleet.tell(0, "test.happened", json!({}));
+    }
+    assert_eq!(sequences(&mut slow, 3).await, [1_001, 1_002, 1_003]);
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    assert_eq!(fleet.counts().streams, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_is_resumed_for_all() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let wait = spawn(&watcher, 0);
+    let mut events = watcher.events("mnd_1");
+    assert!(timeout(SECOND, events.next()).await.is_err());
+    fleet.tell(1, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [1]);
+    fleet.cut();
+    fleet.tell(1, "test.happened", json!({}));
+    fleet.set(0, "completed");
+    let started = Instant::now();
+    soon(wait).await.unwrap().unwrap();
+    assert!(started.elapsed() <= SECOND + millis(10), "{:?}", started.elapsed());
+    assert_eq!(sequences(&mut events, 1).await, [2]);
+    assert_eq!(fleet.counts().streams, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_the_stream_is_refused_waits_read_and_readers_open_their_own() {
+    let fleet = Fleet::new(2, millis(5));
+    fleet.refuse_streams(Some(404));
+    let watcher = fleet.client().watcher();
+    let wait = spawn(&watcher, 0);
+    let mut events = watcher.events("mnd_1");
+    assert!(timeout(millis(1_500), events.next()).await.is_err());
+    assert_eq!(fleet.counts().own_streams, 1);
+    fleet.set(0, "completed");
+    let started = Instant::now();
+    soon(wait).await.unwrap().unwrap();
+    assert!(started.elapsed() <= SECOND + millis(10), "{:?}", started.elapsed());
+    fleet.tell(1, "test.happened", json!({}));
+    while soon(events.next()).await.unwrap().unwrap().mandate != "mnd_1" {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn approvals_are_waited_for_and_none_is_an_end_without_one() {
+    let fleet = Fleet::new(100, millis(5));
+    fleet.ask(0);
+    let watcher = fleet.client().watcher();
+    let waits: Vec<_> =
+        (0..100).map(|number| tokio::spawn(watcher.wait_for_approval(id(number)).into_future())).collect();
+    let started = Instant::now();
+    sleep(SECOND).await;
+    fleet.ask(1);
+    fleet.set(2, "completed");
+    for (number, wait) in waits.into_iter().enumerate().take(3) {
+        let approval = soon(wait).await.unwrap().unwrap();
+        assert_eq!(
+            approval.map(|approval| approval.id.to_string()),
+            (number < 2).then(|| format!("apr_{number}"))
+        );
+    }
+    assert!(started.elapsed() <= SECOND + millis(100), "{:?}", started.elapsed());
+    assert_eq!(fleet.counts().streams, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_mandate_can_be_waited_for_by_many() {
+    let fleet = Fleet::new(1, millis(5));
+    let watcher = fleet.client().watcher();
+    let waits: Vec<_> = (0..20).map(|_| spawn(&watcher, 0)).collect();
+    sleep(SECOND).await;
+    let before = fleet.counts().gets;
+    fleet.set(0, "completed");
+    for wait in waits {
+        soon(wait).await.unwrap().unwrap();
+    }
+    assert_eq!(fleet.counts().gets, before + 1, "one read for all");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_can_not_be_read_ends_its_waits_and_no_other() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let fine = spawn(&watcher, 0);
+    let missing = [spawn(&watcher, 7), spawn(&watcher, 7)];
+    for wait in missing {
+        assert!(soon(wait).await.unwrap().unwrap_err().is_not_found());
+    }
+    assert!(!fine.is_finished());
+    fleet.set(0, "completed");
+    soon(fine).await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn trouble_that_passes_ends_no_wait() {
+    let fleet = Fleet::new(100, millis(5));
+    fleet.refuse_reads(Some(503));
+    let watcher = fleet.client().watcher();
+    let waits: Vec<_> = (0..100).map(|number| spawn(&watcher, number)).collect();
+    sleep(SECOND / 2).await;
+    for number in 0..100 {
+        fleet.set(number, "completed");
+    }
+    sleep(10 * SECOND).await;
+    let counts = fleet.counts();
+    assert!(counts.gets + counts.lists < 60, "it is not pressed: {counts:?}");
+    fleet.refuse_reads(None);
+    for wait in waits {
+        soon(wait).await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_runs_out_carries_the_mandate() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let started = Instant::now();
+    let error = watcher.wait("mnd_0").timeout(20 * SECOND).await.unwrap_err();
+    assert!(error.is_wait_timeout() && error.last_mandate().unwrap().id == "mnd_0");
+    assert!(started.elapsed() <= 20 * SECOND + millis(20), "{:?}", started.elapsed());
+    let error = watcher.wait_for_approval("mnd_0").timeout(SECOND).await.unwrap_err();
+    assert_eq!((error.kind(), error.last_mandate().is_some()), (ErrorKind::WaitTimeout, true));
+    assert_eq!(fleet.counts().open, 0);
+    // What the read at the end finds counts.
+    let wait = tokio::spawn(watcher.wait("mnd_1").timeout(20 * SECOND).into_future());
+    sleep(19 * SECOND).await;
+    fleet.set_silently(1, "completed");
+    soon(wait).await.unwrap().unwrap();
+    // It may take 5 s.
+    fleet.refuse_reads(Some(503));
+    let started = Instant::now();
+    let error = watcher.wait("mnd_0").timeout(20 * SECOND).await.unwrap_err();
+    assert!(error.is_wait_timeout() && started.elapsed() <= 25 * SECOND + millis(20));
+}
+
+#[test]
+fn a_watcher_is_shared_between_threads() {
+    fn shared<T: Clone + Send + Sync + 'static>() {}
+    fn sent<T: Send + Unpin + 'static>() {}
+    shared::<Watcher>();
+    sent::<WatchedEvents>();
+}
