@@ -1,0 +1,40 @@
+//! Allocations of each way to decode, by event: `cargo run -p benches --release --bin allocations`.
+//!
+//! A program of its own: counting takes time, most of it where most is allocated.
+
+use std::alloc::System;
+
+use benches::corpus::Corpus;
+use benches::decode::{CHUNKS, floor, with_json};
+use benches::rivals::Sink;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn main() {
+    let corpus = Corpus::new();
+    let count = |work: &mut dyn FnMut(&mut Sink)| {
+        let region = Region::new(ALLOCATOR);
+        let mut sink = Sink::json();
+        work(&mut sink);
+        let change = region.change();
+        let each = |count: usize| count as f64 / sink.events as f64;
+        let (calls, bytes) = (change.allocations + change.reallocations, change.bytes_allocated);
+        format!("{:.1} ({:.0} B)", each(calls), each(bytes))
+    };
+    println!("Allocations and reallocations of one event, and the bytes of them\n");
+    println!("| | 1 KiB | 16 KiB | 64 KiB | 256 KiB |\n|---|---|---|---|---|");
+    let alone = count(&mut |sink| floor(&corpus, sink));
+    println!("| serde_json alone | {alone} | {alone} | {alone} | {alone} |");
+    for (name, run) in with_json() {
+        let cells: Vec<String> = CHUNKS
+            .into_iter()
+            .map(|chunk| {
+                let chunks = corpus.chunks(chunk);
+                count(&mut |sink| run(&chunks, sink))
+            })
+            .collect();
+        println!("| {name} | {} |", cells.join(" | "));
+    }
+}

@@ -1,0 +1,18 @@
+//! What the crate costs, beside its peers in the same run. README.md has the figures.
+
+pub mod corpus;
+pub mod cuts;
+pub mod decode;
+pub mod growth;
+pub mod measure;
+pub mod rivals;
+pub mod scanner;
+mod service;
+mod stages;
+
+/// Where the decoder's files look for the id.
+mod model {
+    pub(crate) mod types {
+        pub(crate) use shadway::types::EventId;
+    }
+}
