@@ -3,6 +3,7 @@
 //!     cargo run --example capabilities
 
 use std::convert::Infallible;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
@@ -78,11 +79,9 @@ pub(crate) async fn configure(client: &Client, agent: &AgentId) -> shadway::Resu
 pub(crate) struct PurchaseOrderInput {
     supplier: String,
     part: String,
-    #[schemars(range(min = 1))]
-    quantity: u32,
+    quantity: NonZeroU32,
     /// In the smallest unit of the currency.
-    #[schemars(range(min = 1))]
-    amount_minor: u64,
+    amount_minor: NonZeroU64,
 }
 
 /// What an order gives.

@@ -53,7 +53,7 @@ pub(crate) async fn wait(client: &Client, mandate: &MandateId) -> shadway::Resul
 
 /// Your database.
 #[derive(Default)]
-pub(crate) struct Store(HashMap<&'static str, MandateId>);
+pub(crate) struct Store(pub(crate) HashMap<&'static str, MandateId>);
 
 /// The process that starts the work stores the mandate's id; another one, any time later, waits for the result.
 pub(crate) async fn reconnect(

@@ -208,7 +208,7 @@ pub struct Event {
     pub event_type: EventType,
     /// Rises within a mandate and never repeats. A number left out is no sign of a loss.
     pub sequence: u64,
-    /// The mandate.
+    /// The mandate; empty for an event of a type still to come that belongs to none.
     pub mandate: MandateId,
     /// When it happened (assumed).
     pub created_at: Option<Timestamp>,
@@ -262,8 +262,10 @@ impl Serialize for Event {
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("id", &self.id)?;
         object.serialize_entry("type", &self.event_type)?;
-        object.serialize_entry("sequence", &self.sequence)?;
-        object.serialize_entry("mandate", &self.mandate)?;
+        if !self.mandate.as_str().is_empty() {
+            object.serialize_entry("sequence", &self.sequence)?;
+            object.serialize_entry("mandate", &self.mandate)?;
+        }
         if let Some(created_at) = &self.created_at {
             object.serialize_entry("createdAt", created_at)?;
         }
@@ -298,9 +300,18 @@ impl<'de> Visitor<'de> for EventVisitor {
             match key.as_ref() {
                 "id" => id = Some(map.next_value()?),
                 "type" => event_type = Some(map.next_value()?),
-                "sequence" => sequence = Some(map.next_value()?),
-                "mandate" => mandate = Some(map.next_value()?),
-                "createdAt" => created_at = map.next_value()?,
+                "sequence" => sequence = map.next_value()?,
+                "mandate" => mandate = map.next_value()?,
+                "createdAt" => {
+                    // That there is such a field is assumed: a time written otherwise is no reason to fail.
+                    let text = map.next_value::<Option<Text<'de>>>()?;
+                    let text = text.as_ref().map(AsRef::<str>::as_ref);
+                    match text.map(str::parse) {
+                        Some(Ok(time)) => created_at = Some(time),
+                        Some(Err(_)) => extra.insert("createdAt", text.unwrap_or_default()),
+                        None => {}
+                    }
+                }
                 "data" => data = Some(map.next_value()?),
                 unknown => extra.insert(unknown, map.next_value::<RawJson>()?),
             }
@@ -308,8 +319,8 @@ impl<'de> Visitor<'de> for EventVisitor {
         let event_type = event_type.ok_or_else(|| A::Error::missing_field("type"))?;
         Ok(Event {
             id: id.ok_or_else(|| A::Error::missing_field("id"))?,
-            sequence: sequence.ok_or_else(|| A::Error::missing_field("sequence"))?,
-            mandate: mandate.ok_or_else(|| A::Error::missing_field("mandate"))?,
+            sequence: sequence.unwrap_or_default(),
+            mandate: mandate.unwrap_or_else(|| MandateId::from("")),
             created_at,
             data: EventData::decode(&event_type, data.unwrap_or_default()),
             event_type,

@@ -15,24 +15,28 @@ pub(super) const REMEMBERED: usize = 4_096;
 pub(super) struct Seen {
     ids: HashSet<EventId>,
     places: HashSet<(MandateId, u64)>,
-    order: VecDeque<(EventId, (MandateId, u64))>,
+    order: VecDeque<(EventId, Option<(MandateId, u64)>)>,
 }
 
 impl Seen {
     /// Whether the event comes for the first time, as far as that is remembered; from now on it is.
     pub(super) fn is_new(&mut self, event: &Event) -> bool {
-        let place = (event.mandate.clone(), event.sequence);
-        if self.ids.contains(&event.id) || self.places.contains(&place) {
+        // An event that belongs to no mandate has no place.
+        let place =
+            Some((event.mandate.clone(), event.sequence)).filter(|(mandate, _)| !mandate.as_str().is_empty());
+        if self.ids.contains(&event.id) || place.as_ref().is_some_and(|place| self.places.contains(place)) {
             return false;
         }
         if self.order.len() == REMEMBERED {
             if let Some((id, place)) = self.order.pop_front() {
                 self.ids.remove(&id);
-                self.places.remove(&place);
+                if let Some(place) = place {
+                    self.places.remove(&place);
+                }
             }
         }
         self.ids.insert(event.id.clone());
-        self.places.insert(place.clone());
+        self.places.extend(place.clone());
         self.order.push_back((event.id.clone(), place));
         true
     }
@@ -45,6 +49,13 @@ mod tests {
     fn event(id: &str, mandate: &str, sequence: u64) -> Event {
         let text = format!(r#"{{"id":"{id}","type":"x","sequence":{sequence},"mandate":"{mandate}"}}"#);
         serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn events_of_no_mandate_differ_by_their_id() {
+        let event = |id: &str| serde_json::from_str(&format!(r#"{{"id":"{id}","type":"x"}}"#)).unwrap();
+        let mut seen = Seen::default();
+        assert!(seen.is_new(&event("a")) && seen.is_new(&event("b")) && !seen.is_new(&event("a")));
     }
 
     #[test]

@@ -93,5 +93,5 @@ async fn a_download_never_prints_the_signature_of_its_link() {
     assert_eq!(script.seen()[0].path(), "/v1/artifacts/art_1/download");
     assert_eq!(download.url.expose(), link);
     let text = format!("{download:?} {download:#?}");
-    assert!(text.contains("files.example/art_1") && !text.contains("s3cr3t"), "{text}");
+    assert!(text.contains("SignedUrl(…)") && !text.contains("files.example"), "{text}");
 }

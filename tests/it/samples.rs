@@ -2,10 +2,12 @@
 
 #![expect(clippy::duplicate_mod, reason = "each program brings what it begins and ends with")]
 
+use serde_json::json;
 use shadway::Client;
 use shadway::agents::{AgentCreateParams, AgentStatus};
 use shadway::approvals::{Approval, ApprovalStatus};
-use shadway::capabilities::CapabilityExecutionMode;
+use shadway::capabilities::{Capability, CapabilityEffect, CapabilityExecutionMode, CapabilityRisk};
+use shadway::events::Event;
 use shadway::local::LocalServer;
 use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateStatus};
 use shadway::types::{AgentId, MandateId};
@@ -150,8 +152,21 @@ samples! {
         let deadline = "2030-01-01T10:00:00Z".parse().unwrap();
         let mandate = agent_lifecycle::start_mandate(&stage.client, &agent.id, deadline).await.unwrap();
         assert_eq!(mandate.deadline, Some(deadline));
-        assert_eq!(mandate.authority.success_criteria.len(), 2);
+        assert_eq!(mandate.guidance.len(), 5);
         assert_eq!(mandate.metadata["purchaseRequest"], "PR-1042");
+        assert_eq!(
+            serde_json::to_value(&mandate.authority).unwrap(),
+            json!({
+                "capabilities": ["email.send", "email.get_delivery", "mailbox.read_thread", "mailbox.reply",
+                    "procurement.create_po", "shipping.get_status"],
+                "spend": {"maximum": {"amount": 799_999, "currency": "usd"}},
+                "maximumActions": 40,
+                "maximumReadActions": 100,
+                "capabilityLimits": [{"capability": "procurement.create_po", "maximumActions": 1}],
+                "approval": {"requiredFor": ["procurement.create_po"]},
+                "successCriteria": [{"fact": "amount_minor", "max": 799_999}, {"fact": "delivered", "equals": true}],
+            })
+        );
     }
     agents_monitor: "concepts/agents", "monitor", |stage| {
         let id = stage.mandate().await.id;
@@ -229,25 +244,56 @@ samples! {
     approvals_decide_approval: "concepts/approvals", "decide-approval", |stage| {
         use approvals::{Decision, decide_approval};
         let approval = stage.approval().await;
+        let other = MandateId::from("mnd_other");
+        let foreign = decide_approval(&stage.client, &approval.id, &other, Decision::Approve, "Yes.").await;
+        assert!(foreign.is_err(), "not of this mandate");
         let decided = decide_approval(&stage.client, &approval.id, &approval.mandate, Decision::Approve, "Yes.").await;
         assert_eq!(decided.unwrap().status, ApprovalStatus::Approved);
         let again = decide_approval(&stage.client, &approval.id, &approval.mandate, Decision::Reject, "No.").await;
         assert!(again.is_err(), "no longer pending");
     }
     approvals_approve_with_inputs: "concepts/approvals", "approve-with-inputs", |stage| {
-        let approval = stage.approval().await;
+        // An action of one's own that asks for the code, and says what it got.
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        struct Transfer {
+            otp: String,
+        }
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        struct Transferred {
+            done: bool,
+        }
+        let (tell, told) = std::sync::mpsc::channel();
+        let transfer = Capability::define("bank.transfer", "Transfer money.").execute(move |input: Transfer| {
+            let told = tell.send(input.otp);
+            async move { told.map(|()| Transferred { done: true }) }
+        });
+        stage.client.capabilities().register(&transfer).await.unwrap();
+        stage.server.connect(&transfer);
+        let agent = stage.agent(&["bank.transfer"]).await;
+        let authority = Authority::new().require_approval_for(["bank.transfer"]);
+        let params = MandateCreateParams::new(&agent, "Pay the invoice.").authority(authority);
+        let work = stage.client.mandate(stage.client.mandates().create(params).await.unwrap().id);
+        let approval = work.wait_for_approval().await.unwrap().unwrap();
         let decided = approvals::approve_with_inputs(&stage.client, &approval.id).await.unwrap();
         assert_eq!(decided.status, ApprovalStatus::Approved);
         assert_eq!(decided.reason.as_deref(), Some("Verified with the account holder."));
         assert!(!serde_json::to_string(&decided).unwrap().contains("483921"));
+        work.wait().await.unwrap();
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["483921"], "the action had the code");
     }
     capabilities_register: "concepts/capabilities", "register-capability", |stage| {
         let registered = capabilities::register_capability(&stage.client).await.unwrap();
         assert_eq!(registered.name, "procurement.create_po");
         assert_eq!(registered.execution_mode, CapabilityExecutionMode::Unavailable);
-        let order = serde_json::json!({"supplier": "Atlas", "part": "p", "quantity": 2, "amount_minor": 5});
-        let ordered = capabilities::purchase_order().invoke(order).await.unwrap();
+        assert_eq!((&registered.risk, &registered.effect), (&CapabilityRisk::Financial, &CapabilityEffect::Irreversible));
+        let input = registered.input_schema.unwrap().to_value().unwrap();
+        assert_eq!(input["required"], json!(["supplier", "part", "quantity", "amount_minor"]));
+        assert_eq!((&input["additionalProperties"], &input["properties"]["quantity"]["minimum"]), (&json!(false), &json!(1)));
+        let order = |quantity: u32| json!({"supplier": "Atlas", "part": "p", "quantity": quantity, "amount_minor": 5});
+        let ordered = capabilities::purchase_order().invoke(order(2)).await.unwrap();
         assert_eq!(ordered.purchase_reference, "PO-2041");
+        let none = capabilities::purchase_order().invoke(order(0)).await.unwrap_err();
+        assert!(none.to_string().contains("quantity"), "{none}");
     }
     capabilities_check_readiness: "concepts/capabilities", "check-readiness", |stage| {
         let agent = stage.agent(&["email.send", "phone"]).await;
@@ -271,13 +317,27 @@ samples! {
         let stage = stage.purchasing().await;
         let agent = agent_lifecycle::create_agent(&stage.client, "p/m").await.unwrap();
         let mandate = mandates::create_mandate(&stage.client, &agent.id).await.unwrap();
-        assert_eq!(mandate.authority.capability_limits[0].maximum_actions, Some(1));
-        assert_eq!(mandate.guidance.len(), 2);
+        assert_eq!((mandate.guidance.len(), mandate.metadata["purchaseRequest"].as_str()), (2, "PR-1042"));
+        assert_eq!(
+            serde_json::to_value(&mandate.authority).unwrap(),
+            json!({
+                "capabilities": ["email.send", "mailbox.read_thread", "procurement.create_po"],
+                "spend": {"maximum": {"amount": 799_999, "currency": "usd"}},
+                "maximumActions": 40,
+                "capabilityLimits": [{"capability": "procurement.create_po", "maximumActions": 1}],
+                "approval": {"requiredFor": ["procurement.create_po"]},
+                "successCriteria": [{"fact": "amount_minor", "max": 799_999}],
+            })
+        );
     }
     mandates_control: "concepts/mandates", "control", |stage| {
-        let id = stage.mandate().await.id;
+        let id = stage.approval().await.mandate;
         mandates::control(&stage.client, &id).await.unwrap();
-        assert_eq!(stage.client.mandate(&id).wait().await.unwrap().status, MandateStatus::Canceled);
+        let seen: Vec<Event> = stage.client.mandate(&id).events().list().items().try_collect().await.unwrap();
+        let statuses: Vec<_> = seen.iter().filter_map(Event::mandate_status).map(MandateStatus::as_str).collect();
+        let paused = statuses.iter().position(|status| *status == "paused").expect("it was paused");
+        assert!(statuses[paused + 1..].len() > 1, "and went on: {statuses:?}");
+        assert_eq!(statuses.last(), Some(&"canceled"));
     }
     mandates_amend: "concepts/mandates", "amend", |stage| {
         let id = stage.purchase().await;
@@ -399,6 +459,7 @@ samples! {
         let mut store = wait_for_results::Store::default();
         let done = wait_for_results::reconnect(&stage.client, &mut store, &agent).await.unwrap();
         assert_eq!(done.status, MandateStatus::Completed);
+        assert_eq!(store.0.values().collect::<Vec<_>>(), [&done.id], "what the worker waited for was stored");
     }
     wait_outcome: "guides/wait-for-results", "outcome", |stage| {
         let id = stage.mandate().await.id;
@@ -430,7 +491,7 @@ fn every_documented_sample_has_its_row_its_function_and_its_test() {
         assert_eq!(name, sample.replace('-', "_"), "a function is named after its sample");
         let path = format!("{}/examples/{program}.rs", env!("CARGO_MANIFEST_DIR"));
         let source = std::fs::read_to_string(&path).unwrap_or_default();
-        let begins = |rest| source.contains(&format!("pub(crate) async fn {name}{rest}"));
+        let begins = |rest| source.contains(&format!("\npub(crate) async fn {name}{rest}"));
         if !begins("(") && !begins("<") {
             missing.push(format!("{program}.rs has no {name}"));
         }

@@ -185,6 +185,10 @@ where
     /// Runs it here, in this process: no mandate, no limits, no record. For tests, and for whatever runs
     /// capabilities.
     ///
+    /// The input is checked as the type reads it: a `NonZeroU32` refuses 0, a bound that is only an attribute of the
+    /// schema refuses nothing. A name that is a `serde` alias is refused, since the schema doesn't have it. Inside a
+    /// `flatten`ed field or an enum without an outer tag serde forgets the path, and the error names what it can.
+    ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) when the input does not fit, naming the field,
     /// a field that the schema doesn't name included; the function then did not run.

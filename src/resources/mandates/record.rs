@@ -121,19 +121,67 @@ impl MandateHandle {
         self.record(routes::MANDATE_ISSUES)
     }
 
-    /// The claims that somebody made. See [`Record::list`] for an example.
+    /// The claims that somebody made.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut assertions = client.mandate(id).assertions().list().items();
+    /// while let Some(claim) = assertions.try_next().await? {
+    ///     println!("{}", claim.claim);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn assertions(&self) -> Record<Assertion> {
         self.record(routes::MANDATE_ASSERTIONS)
     }
 
-    /// What the agent still has to find out. See [`Record::list`] for an example.
+    /// What the agent still has to find out.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut information_needs = client.mandate(id).information_needs().list().items();
+    /// while let Some(need) = information_needs.try_next().await? {
+    ///     println!("{} ({})", need.question, need.state);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn information_needs(&self) -> Record<InformationNeed> {
         self.record(routes::MANDATE_INFORMATION_NEEDS)
     }
 
-    /// The promises the agent made or received. See [`Record::list`] for an example.
+    /// The promises the agent made or received.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut commitments = client.mandate(id).commitments().list().items();
+    /// while let Some(promise) = commitments.try_next().await? {
+    ///     println!("{}: {}", promise.direction, promise.text);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn commitments(&self) -> Record<Commitment> {
         self.record(routes::MANDATE_COMMITMENTS)
@@ -141,12 +189,44 @@ impl MandateHandle {
 
     /// The documents, emails and records it fetched or received, saved exactly as they arrived.
     /// [`Artifacts::download`](crate::record::Artifacts::download) gives a link to one.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut artifacts = client.mandate(id).artifacts().list().items();
+    /// while let Some(artifact) = artifacts.try_next().await? {
+    ///     println!("{} ({} bytes)", artifact.name, artifact.size);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn artifacts(&self) -> Record<Artifact> {
         self.record(routes::MANDATE_ARTIFACTS)
     }
 
-    /// Every change of its limits, with who made it and why. See [`Record::list`] for an example.
+    /// Every change of its limits, with who made it and why.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// # let server = shadway::local::LocalServer::start().await?;
+    /// # let client = server.client()?;
+    /// # use shadway::{agents::AgentCreateParams, mandates::MandateCreateParams};
+    /// # let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
+    /// let mut amendments = client.mandate(id).amendments().list().items();
+    /// while let Some(change) = amendments.try_next().await? {
+    ///     println!("{}: {}", change.version, change.reason);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn amendments(&self) -> Record<MandateAmendment> {
         self.record(routes::MANDATE_AMENDMENTS)
