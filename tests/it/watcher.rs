@@ -182,12 +182,17 @@ async fn a_slow_reader_loses_nothing_and_holds_up_nobody() {
         fleet.tell(1, "test.happened", json!({}));
         assert_eq!(sequences(&mut quick, 1).await, [round]);
     }
-    // What waited, what was left out, and what comes after.
-    assert_eq!(sequences(&mut slow, 1_000).await, (1..=1_000).collect::<Vec<_>>());
-    for _ in 0..3 {
-        fleet.tell(0, "test.happened", json!({}));
-    }
-    assert_eq!(sequences(&mut slow, 3).await, [1_001, 1_002, 1_003]);
+    // What waited, what was left out, what comes while that is listed, and what comes after.
+    let telling = fleet.clone();
+    tokio::spawn(async move {
+        for _ in 0..50 {
+            sleep(millis(1)).await;
+            telling.tell(0, "test.happened", json!({}));
+        }
+    });
+    assert_eq!(sequences(&mut slow, 1_050).await, (1..=1_050).collect::<Vec<_>>());
+    fleet.tell(0, "test.happened", json!({}));
+    assert_eq!(sequences(&mut slow, 1).await, [1_051]);
     assert!(timeout(SECOND, slow.next()).await.is_err());
     assert_eq!(fleet.counts().streams, 1);
 }
@@ -209,6 +214,72 @@ async fn a_stream_that_is_cut_is_resumed_for_all() {
     assert!(started.elapsed() <= SECOND + millis(10), "{:?}", started.elapsed());
     assert_eq!(sequences(&mut events, 1).await, [2]);
     assert_eq!(fleet.counts().streams, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_happened_while_the_service_forgot_where_the_stream_was_is_read_and_listed() {
+    let fleet = Fleet::new(100, millis(5));
+    let watcher = fleet.client().watcher();
+    let waits: Vec<_> = (1..100).map(|number| spawn(&watcher, number)).collect();
+    let mut events = watcher.events("mnd_0");
+    assert!(timeout(SECOND, events.next()).await.is_err());
+    fleet.tell(0, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [1]);
+    fleet.forget();
+    fleet.cut();
+    let started = Instant::now();
+    for number in 1..100 {
+        fleet.set(number, "completed");
+    }
+    fleet.tell(0, "test.happened", json!({}));
+    for wait in waits {
+        soon(wait).await.unwrap().unwrap();
+    }
+    assert_eq!(sequences(&mut events, 1).await, [2]);
+    assert!(started.elapsed() <= SECOND, "{:?}", started.elapsed());
+    fleet.tell(0, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_lags_behind_the_event_is_made_again() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let waits = [spawn(&watcher, 0), spawn(&watcher, 0)];
+    let stays = spawn(&watcher, 1);
+    sleep(SECOND).await;
+    let mandate = json!({"id": "mnd_0", "agent": "agt_1", "objective": "Say hello.", "status": "completed"});
+    fleet.tell(0, "mandate.status_changed", json!({"mandate": mandate}));
+    sleep(3 * SECOND).await;
+    let reads = fleet.counts().gets;
+    assert!((8..20).contains(&reads), "{reads}");
+    fleet.set_silently(0, "completed");
+    let started = Instant::now();
+    for wait in waits {
+        soon(wait).await.unwrap().unwrap();
+    }
+    assert!(started.elapsed() <= SECOND, "{:?}", started.elapsed());
+    assert!(!stays.is_finished());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_begins_while_the_read_for_one_that_left_is_under_way_has_its_own() {
+    let fleet = Fleet::new(2, 2 * SECOND);
+    let watcher = fleet.client().watcher();
+    let other = spawn(&watcher, 1);
+    sleep(10 * SECOND).await;
+    let leaves = spawn(&watcher, 0);
+    sleep(SECOND).await;
+    leaves.abort();
+    sleep(millis(1)).await;
+    let comes = spawn(&watcher, 0);
+    sleep(millis(1)).await;
+    assert_eq!(fleet.counts().gets, 2, "only what is done is counted");
+    sleep(4 * SECOND).await;
+    assert_eq!(fleet.counts().gets, 4, "one for each");
+    fleet.set(0, "completed");
+    soon(comes).await.unwrap().unwrap();
+    assert!(!other.is_finished());
 }
 
 #[tokio::test(start_paused = true)]

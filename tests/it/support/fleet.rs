@@ -37,6 +37,8 @@ struct State {
     /// What requests for streams and reads are refused with.
     refuse_streams: Option<u16>,
     refuse_reads: Option<u16>,
+    /// No event is known to resume after.
+    forgets: bool,
     counts: Counts,
 }
 
@@ -110,6 +112,11 @@ impl Fleet {
         self.state().streams.clear();
     }
 
+    /// From now on no event is known to resume after.
+    pub(crate) fn forget(&self) {
+        self.state().forgets = true;
+    }
+
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.state.lock().unwrap()
     }
@@ -120,6 +127,9 @@ impl Fleet {
         state.counts.own_streams += usize::from(path != "/v1/events/stream");
         if let Some(status) = state.refuse_streams.filter(|_| path == "/v1/events/stream") {
             return refusal(status);
+        }
+        if state.forgets && after.is_some() {
+            return refusal(410);
         }
         let (sender, receiver) = mpsc::unbounded_channel();
         let position = state.events.len();

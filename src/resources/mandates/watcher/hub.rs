@@ -58,8 +58,9 @@ pub(super) enum Stage {
     #[default]
     Idle,
     Queued,
-    /// Under way; something called for another since it began, or not.
+    /// Under way, as the read with that number; something called for another since it began, or not.
     Reading {
+        number: u64,
         again: bool,
     },
 }

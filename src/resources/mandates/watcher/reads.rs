@@ -50,20 +50,29 @@ pub(super) async fn batch(
     let mut found: HashMap<MandateId, Found> = HashMap::new();
     let asking: HashSet<&MandateId> =
         due.iter().filter(|(_, wanted)| wanted.approval).map(|(id, _)| id).collect();
+    let mut left: HashSet<&MandateId> = due.iter().map(|(id, _)| id).collect();
     if !asking.is_empty() {
         let mut pages = client.approvals().list(pending()).limit(PAGE).max_retries(0).pages();
         let mut by_mandate: HashMap<MandateId, Vec<Approval>> = HashMap::new();
-        while let Some(page) = pages.try_next().await? {
+        let mut whole = false;
+        for _ in 0..due.len() {
+            let Some(page) = pages.try_next().await? else {
+                whole = true;
+                break;
+            };
             for approval in page.into_iter().filter(|approval| asking.contains(&approval.mandate)) {
                 by_mandate.entry(approval.mandate.clone()).or_default().push(approval);
             }
+        }
+        if !whole {
+            // What was not found may be in the rest.
+            left.retain(|id| !asking.contains(*id));
         }
         for (id, approvals) in by_mandate {
             let approval = oldest(approvals, &id).map(Box::new);
             found.insert(id, Found { approval, mandate: None });
         }
     }
-    let mut left: HashSet<&MandateId> = due.iter().map(|(id, _)| id).collect();
     let mut pages = client.mandates().list(under_way()).limit(PAGE).max_retries(0).pages();
     for _ in 0..due.len() {
         if left.is_empty() {
