@@ -22,7 +22,11 @@ impl Seen {
     /// Whether the event comes for the first time, as far as that is remembered; from now on it is.
     pub(super) fn is_new(&mut self, event: &Event) -> bool {
         let place = (event.mandate.clone(), event.sequence);
-        if self.ids.contains(&event.id) || self.places.contains(&place) {
+        if !self.ids.insert(event.id.clone()) {
+            return false;
+        }
+        if !self.places.insert(place.clone()) {
+            self.ids.remove(&event.id);
             return false;
         }
         if self.order.len() == REMEMBERED {
@@ -31,8 +35,6 @@ impl Seen {
                 self.places.remove(&place);
             }
         }
-        self.ids.insert(event.id.clone());
-        self.places.insert(place.clone());
         self.order.push_back((event.id.clone(), place));
         true
     }
