@@ -53,7 +53,7 @@ pub fn run(events: u64, seed: u64) -> bool {
     println!("{connections} requests, of which {:?}", state.requests);
     println!("{} events sent again and left out", state.sent.saturating_sub(events));
     println!(
-        "{:.1} s of real time, {:.0} s of the paused clock's",
+        "{:.1} s of computing, {:.0} s of the paused clock's",
         took.as_secs_f64(),
         virtual_time.as_secs_f64()
     );

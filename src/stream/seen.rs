@@ -24,7 +24,11 @@ impl Seen {
         // An event that belongs to no mandate has no place.
         let place =
             Some((event.mandate.clone(), event.sequence)).filter(|(mandate, _)| !mandate.as_str().is_empty());
-        if self.ids.contains(&event.id) || place.as_ref().is_some_and(|place| self.places.contains(place)) {
+        if !self.ids.insert(event.id.clone()) {
+            return false;
+        }
+        if place.clone().is_some_and(|place| !self.places.insert(place)) {
+            self.ids.remove(&event.id);
             return false;
         }
         if self.order.len() == REMEMBERED {
@@ -35,8 +39,6 @@ impl Seen {
                 }
             }
         }
-        self.ids.insert(event.id.clone());
-        self.places.extend(place.clone());
         self.order.push_back((event.id.clone(), place));
         true
     }
