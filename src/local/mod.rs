@@ -65,7 +65,7 @@
 //! - What is prohibited never runs. `maximum_actions`, `maximum_read_actions`, the limits and rates of
 //!   capabilities, the spending limit and the rules block an action, which is recorded as blocked.
 //! - An action named in `require_approval_for`, above `spend_approval_threshold` or irreversible waits for a
-//!   person, seven days at most. The first decision wins, the same one again gives its result, the opposite one
+//!   person, seven days at most and not past the mandate's `expires_at`. The first decision wins, the same one again gives its result, the opposite one
 //!   is a conflict. An approved action runs once and as it was shown, if the limits still allow it; a rejection
 //!   refuses the action, not the mandate. Nobody's decision pauses the mandate, and resumed it asks again.
 //!   What is given with an approval goes to that one run, and into no answer, event or record.

@@ -120,6 +120,38 @@ async fn an_approval_that_expires_pauses_the_mandate_which_then_asks_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_approval_expires_no_later_than_its_mandate() {
+    let (_server, client) = server().await;
+    let params = AgentCreateParams::new("A", "m/m").capabilities(["email.send"]);
+    let agent = client.agents().create(params).await.unwrap();
+    let start = agent.created_at.unwrap();
+    let ask = async |lasts: Duration| {
+        let params = MandateCreateParams::new(&agent.id, "Ask for a quote.")
+            .authority(Authority::new().require_approval_for(["email.send"]))
+            .expires_at(start + lasts);
+        let work = client.mandate(client.mandates().create(params).await.unwrap().id);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let approval = last(&client, &work).await;
+        (work, approval)
+    };
+    let (_long, approval) = ask(8 * DAY).await;
+    let time = approval.expires_at.unwrap().duration_since(approval.created_at.unwrap());
+    assert_eq!(time.unsigned_abs(), 7 * DAY);
+
+    let (short, approval) = ask(2 * DAY).await;
+    assert_eq!(approval.expires_at, Some(start + 2 * DAY));
+    let day = (start + 2 * DAY).to_string();
+    let waiting_on = short.get().await.unwrap().current_state.waiting_on.unwrap();
+    assert!(waiting_on.ends_with(&format!("until {}", &day[..10])), "{waiting_on}");
+    let ended = short.wait().await.unwrap();
+    assert_eq!((ended.status, ended.updated_at), (MandateStatus::Expired, approval.expires_at));
+    let expired = client.approvals().get(&approval.id).await.unwrap();
+    assert_eq!((expired.status, expired.resolved_at), (ApprovalStatus::Expired, approval.expires_at));
+    let late = client.approvals().approve(&approval.id, "Go on.").await.unwrap_err();
+    assert_eq!(late.code(), Some(&ErrorCode::ApprovalExpired));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_mandate_paused_while_it_asks_keeps_to_the_decision() {
     let (_server, client) = server().await;
     for (decide, after) in [(true, MandateStatus::Running), (false, MandateStatus::NeedsApproval)] {

@@ -48,6 +48,7 @@ impl Workspace {
         mandate: Serial,
         action: ApprovalAction,
         price: Option<&Money>,
+        expires: Moment,
         at: Moment,
     ) -> Option<Serial> {
         let id = self.new_id("apr_");
@@ -62,7 +63,7 @@ impl Workspace {
             status: ApprovalStatus::Pending,
             question,
             action,
-            expires_at: Some(self.epoch.timestamp(at.after(TIME_TO_DECIDE))),
+            expires_at: Some(self.epoch.timestamp(expires)),
             reason: None,
             resolved_at: None,
             created_at,

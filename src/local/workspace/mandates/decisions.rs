@@ -28,8 +28,13 @@ impl Workspace {
         };
         let price = cost(capability, &action.arguments, &record.mandate.authority);
         let shown = approvals::shown(capability, &action.arguments, price.as_ref());
-        let Some(approval) = self.request_approval(serial, shown, price.as_ref(), at) else { return };
-        let expires = Some(at.after(approvals::TIME_TO_DECIDE));
+        // After the mandate's own end a decision would be about nothing.
+        let longest = at.after(approvals::TIME_TO_DECIDE);
+        let expires = record.expires.map_or(longest, |end| end.min(longest));
+        let Some(approval) = self.request_approval(serial, shown, price.as_ref(), expires, at) else {
+            return;
+        };
+        let expires = Some(expires);
         self.wait_for_decision(serial, Asked { approval, action, expires }, at);
         self.announce(approval, at);
     }
