@@ -77,7 +77,7 @@
 //!   failed, with an issue for each that does not hold. Each fact has a source, and evidence that quotes an
 //!   artifact.
 //! - Events have a sequence that rises within their mandate, with gaps. The last of a mandate is its final
-//!   status.
+//!   status: what still runs when a mandate expires runs to its end, and its outcome is not recorded.
 //! - A phone takes a moment to be set up, then shows its number; everything else is ready at once.
 //! - A webhook endpoint's secret is shown once.
 //!
