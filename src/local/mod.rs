@@ -69,9 +69,10 @@
 //!   is a conflict. An approved action runs once and as it was shown, if the limits still allow it; a rejection
 //!   refuses the action, not the mandate. Nobody's decision pauses the mandate, and resumed it asks again.
 //!   The inputs given with an approval go to that one run, and the server puts them into no answer, event or
-//!   record. Where the result or the error of a function of your own repeats one as it was given, `[hidden]`
-//!   takes its place; one of fewer than four characters is hidden where it is a whole value or a word of its
-//!   own. What a function makes of an input, such as a part of it or another spelling, is kept as it returns it.
+//!   record. Where a name or a single value in the result of a function of your own, or its error, repeats one
+//!   as it was given, `[hidden]` takes its place; one of fewer than four characters is hidden where it is a
+//!   whole value or a word of its own. What a function makes of an input, such as a part of it or another
+//!   spelling, is kept as it returns it.
 //! - An amendment replaces all limits at the next step. A stale version is a conflict.
 //! - A pause takes effect when the work stops, a cancellation at the next safe point: the end of the present
 //!   step. A command that does not apply to the status is a conflict. A mandate past its `expires_at` ends

@@ -170,6 +170,29 @@ async fn its_errors_and_panics_fail_the_action_and_show_no_input() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn its_result_shows_no_input_also_when_it_is_no_value() {
+    let (server, client) = server().await;
+    server.connect(Executor::new("procurement.create_po", |_: RawJson| async move {
+        r#"{"note":"paid with 123 and 483921","n":1e999}"#.parse::<RawJson>()
+    }));
+    client.capabilities().register(create_po()).await.unwrap();
+    let work = order(&client, &buyer(&client).await).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let asked = client.approvals().list(ApprovalListParams::new().mandate(work.id())).await.unwrap().data;
+    let params = ApprovalApproveParams::new().input("otp", "483921").input("pin", "123");
+    client.approvals().approve(&asked[0].id, params).await.unwrap();
+    work.wait().await.unwrap();
+    let facts = work.facts().list().await.unwrap().data;
+    let known: Vec<_> = facts.iter().map(|fact| (fact.key.as_str(), fact.value.get())).collect();
+    assert_eq!(known[..2], [("n", "1e999"), ("note", r#""paid with [hidden] and [hidden]""#)]);
+    let evidence = serde_json::to_string(&work.evidence().list().await.unwrap().data).unwrap();
+    let events = serde_json::to_string(&events(&work).await).unwrap();
+    for text in [evidence, events] {
+        assert!(!text.contains("483921") && !text.contains(" 123 "), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_result_that_misses_a_criterion_fails_the_mandate_and_says_what() {
     let (server, client) = server().await;
     server.connect(recorder(|_| Ok(json!({"amount_minor": 800_000}))).0);
