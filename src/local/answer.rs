@@ -90,6 +90,12 @@ impl Refusal {
         Self::new(StatusCode::CONFLICT, message).code(code)
     }
 
+    /// The same refusal, said in other words.
+    pub(crate) fn message(mut self, message: impl Into<String>) -> Self {
+        self.0.1.message = message.into();
+        self
+    }
+
     pub(crate) fn code(mut self, code: ErrorCode) -> Self {
         self.0.1.code = Some(code);
         self

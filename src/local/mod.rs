@@ -68,7 +68,11 @@
 //!   person, seven days at most and not past the mandate's `expires_at`. The first decision wins, the same one again gives its result, the opposite one
 //!   is a conflict. An approved action runs once and as it was shown, if the limits still allow it; a rejection
 //!   refuses the action, not the mandate. Nobody's decision pauses the mandate, and resumed it asks again.
-//!   What is given with an approval goes to that one run, and into no answer, event or record.
+//!   The inputs given with an approval go to that one run, and the server puts them into no answer, event or
+//!   record. Where a name or a single value in the result of a function of your own, or its error, repeats one
+//!   as it was given, `[hidden]` takes its place; one of fewer than four characters is hidden where it is a
+//!   whole value or a word of its own. What a function makes of an input, such as a part of it or another
+//!   spelling, is kept as it returns it.
 //! - An amendment replaces all limits at the next step. A stale version is a conflict.
 //! - A pause takes effect when the work stops, a cancellation at the next safe point: the end of the present
 //!   step. A command that does not apply to the status is a conflict. A mandate past its `expires_at` ends
@@ -77,7 +81,7 @@
 //!   failed, with an issue for each that does not hold. Each fact has a source, and evidence that quotes an
 //!   artifact.
 //! - Events have a sequence that rises within their mandate, with gaps. The last of a mandate is its final
-//!   status.
+//!   status: what still runs when a mandate expires runs to its end, and its outcome is not recorded.
 //! - A phone takes a moment to be set up, then shows its number; everything else is ready at once.
 //! - A webhook endpoint's secret is shown once.
 //!

@@ -23,7 +23,10 @@ pub(crate) fn get(workspace: &mut Workspace, request: Incoming, _: Moment) -> Re
 
 pub(crate) fn approve(workspace: &mut Workspace, request: Incoming, now: Moment) -> Result<Reply> {
     none(request.query)?;
-    let params: ApprovalApproveParams = request.body.decode()?;
+    let params: ApprovalApproveParams = request.body.decode().map_err(|refusal| {
+        // Not in the words of the decoder, which quote what does not fit: it may be a secret.
+        refusal.message("the body does not fit: the reason and each input have to be texts")
+    })?;
     Reply::ok(&workspace.decide(&request.id, Decision::Approve(params.inputs), params.reason, now)?)
 }
 

@@ -80,6 +80,23 @@ async fn an_approved_action_runs_as_it_was_shown_and_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refused_approval_does_not_repeat_what_was_given() {
+    let (server, client) = server().await;
+    let (_work, approval) = asking(&client).await;
+    let path = format!("/v1/approvals/{}/approve", approval.id);
+    let bodies = [
+        (r#"{"inputs":{"otp":483921}}"#, "inputs.otp"),
+        (r#"{"inputs":"483921"}"#, "inputs"),
+        (r#"{"reason":483921}"#, "reason"),
+    ];
+    for (body, param) in bodies {
+        let answer = Raw::change(Method::POST, &path, param, body).send(&server.service()).await;
+        assert_eq!(answer.refusal(), (422, "invalid_request", Some(param)));
+        assert!(!answer.body.to_string().contains("483921"), "{}", answer.body);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_rejection_refuses_the_action_and_not_the_mandate() {
     let (server, client) = server().await;
     let (work, approval) = asking(&client).await;

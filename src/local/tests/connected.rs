@@ -170,6 +170,29 @@ async fn its_errors_and_panics_fail_the_action_and_show_no_input() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn its_result_shows_no_input_also_when_it_is_no_value() {
+    let (server, client) = server().await;
+    server.connect(Executor::new("procurement.create_po", |_: RawJson| async move {
+        r#"{"note":"paid with 123 and 483921","n":1e999}"#.parse::<RawJson>()
+    }));
+    client.capabilities().register(create_po()).await.unwrap();
+    let work = order(&client, &buyer(&client).await).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let asked = client.approvals().list(ApprovalListParams::new().mandate(work.id())).await.unwrap().data;
+    let params = ApprovalApproveParams::new().input("otp", "483921").input("pin", "123");
+    client.approvals().approve(&asked[0].id, params).await.unwrap();
+    work.wait().await.unwrap();
+    let facts = work.facts().list().await.unwrap().data;
+    let known: Vec<_> = facts.iter().map(|fact| (fact.key.as_str(), fact.value.get())).collect();
+    assert_eq!(known[..2], [("n", "1e999"), ("note", r#""paid with [hidden] and [hidden]""#)]);
+    let evidence = serde_json::to_string(&work.evidence().list().await.unwrap().data).unwrap();
+    let events = serde_json::to_string(&events(&work).await).unwrap();
+    for text in [evidence, events] {
+        assert!(!text.contains("483921") && !text.contains(" 123 "), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_result_that_misses_a_criterion_fails_the_mandate_and_says_what() {
     let (server, client) = server().await;
     server.connect(recorder(|_| Ok(json!({"amount_minor": 800_000}))).0);
@@ -185,9 +208,16 @@ async fn a_result_that_misses_a_criterion_fails_the_mandate_and_says_what() {
 #[tokio::test(start_paused = true)]
 async fn a_cancellation_waits_for_it_and_an_end_by_time_does_not() {
     let (server, client) = server().await;
-    let slow = Executor::new("email.send", |input: RawJson| async move {
-        tokio::time::sleep(Duration::from_secs(60)).await;
-        Ok::<_, std::io::Error>(input)
+    let ended = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&ended);
+    let slow = Executor::new("email.send", move |_: RawJson| {
+        let count = Arc::clone(&count);
+        async move {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            let mut count = count.lock().unwrap();
+            *count += 1;
+            if *count < 3 { Ok(RawJson::from(json!({"done": true}))) } else { Err("too late") }
+        }
     });
     server.connect(slow);
     let params = AgentCreateParams::new("A", "m/m").capabilities(["email.send"]);
@@ -197,16 +227,25 @@ async fn a_cancellation_waits_for_it_and_an_end_by_time_does_not() {
     let params = || MandateCreateParams::new(&agent.id, "Ask for a quote.");
     let canceled = client.mandate(client.mandates().create(params()).await.unwrap().id);
     let late = params().expires_at(start + Duration::from_secs(30));
+    let late_too = client.mandate(client.mandates().create(late.clone()).await.unwrap().id);
     let late = client.mandate(client.mandates().create(late).await.unwrap().id);
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(canceled.cancel("Enough.").await.unwrap().status, MandateStatus::Running);
     assert_eq!(late.wait().await.unwrap().status, MandateStatus::Expired);
     assert_eq!(canceled.wait().await.unwrap().status, MandateStatus::Canceled);
     tokio::time::sleep(Duration::from_secs(60)).await;
-    // It ran all the same, and the record says so.
-    for work in [canceled, late] {
+    // It ran all the same, one time to a result and one to an error, and the record ends with the mandate.
+    assert_eq!(*ended.lock().unwrap(), 3);
+    for (work, facts, expected) in [(canceled, 1, "canceled"), (late, 0, "expired"), (late_too, 0, "expired")]
+    {
         let events = events(&work).await;
-        assert!(events.iter().any(|event| matches!(event.data, EventData::ExecutionCompleted(_))));
+        let completed = events.iter().filter(|event| matches!(event.data, EventData::ExecutionCompleted(_)));
+        assert_eq!(completed.count(), facts);
+        assert!(!events.iter().any(|event| matches!(event.data, EventData::ExecutionFailed(_))));
+        let last = events.last().unwrap().mandate_status();
+        assert_eq!(last.unwrap().as_str(), expected);
+        assert_eq!(work.facts().list().await.unwrap().data.len(), facts);
+        assert_eq!(work.evidence().list().await.unwrap().data.len(), facts);
     }
 }
 

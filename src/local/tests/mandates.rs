@@ -2,8 +2,11 @@ use std::time::Duration;
 
 use super::*;
 use crate::agents::{Agent, AgentCreateParams, AgentStatus, AgentUpdateParams};
-use crate::mandates::{Authority, Mandate, MandateCreateParams, MandateListParams, MandateStatus};
-use crate::types::{ErrorCode, Money};
+use crate::mandates::{
+    Authority, AuthorityRule, CapabilityLimit, Mandate, MandateCreateParams, MandateListParams,
+    MandateStatus, SuccessCriterion,
+};
+use crate::types::{ErrorCode, Interval, JsonNumber, Money};
 
 const NAMES: [&str; 5] = ["email.send", "email.get_delivery", "phone", "mailbox.search", "fax.send"];
 
@@ -103,6 +106,51 @@ async fn limits_that_contradict_each_other_are_refused() {
     let answer = Raw::change(Method::POST, "/v1/mandates", "k", body).send(&server.service()).await;
     assert_eq!(answer.refusal(), (422, "invalid_request", Some("authority.maximumActions")));
     assert_eq!(answer.body["error"]["code"], "invalid_authority");
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_that_no_action_could_be_held_against_are_refused() {
+    let (_server, client) = server().await;
+    let agent = agent(&client, &["email.send"]).await;
+    let create = async |authority: Authority| {
+        client.mandates().create(MandateCreateParams::new(&agent.id, "Ask.").authority(authority)).await
+    };
+    let work = client.mandate(create(Authority::new()).await.unwrap().id);
+    let rate = |interval: &str| {
+        let interval: Interval = serde_json::from_value(interval.into()).unwrap();
+        let fine = CapabilityLimit::new("email.send").rate(1, Interval::hours(1));
+        Authority::new().capability_limits([fine, CapabilityLimit::new("a.b").rate(1, interval)])
+    };
+    let rule = |min: &str, max: &str| {
+        let bound = |text: &str| text.parse::<JsonNumber>().unwrap();
+        let rule = AuthorityRule::new("email.send", "quantity").min(bound(min)).max(bound(max));
+        Authority::new().rules([AuthorityRule::new("email.send", "to").min(1), rule])
+    };
+    let criterion = |min: i64, max: i64| {
+        Authority::new().success_criteria([SuccessCriterion::new("amount_minor").min(min).max(max)])
+    };
+    let cases = [
+        (rate("soon"), "capabilityLimits[1].rate.interval"),
+        (rate(""), "capabilityLimits[1].rate.interval"),
+        (rate("1w"), "capabilityLimits[1].rate.interval"),
+        (rate("0s"), "capabilityLimits[1].rate.interval"),
+        (rule("2", "1"), "rules[1].min"),
+        (rule("0.5", "0.25"), "rules[1].min"),
+        (criterion(2, -2), "successCriteria[0].min"),
+    ];
+    for (authority, field) in cases {
+        let created = create(authority.clone()).await.unwrap_err();
+        let amended = work.amend_with("Change.", |_| authority.clone()).await.unwrap_err();
+        for error in [created, amended] {
+            assert_eq!(error.status().unwrap(), 422);
+            assert_eq!(error.code(), Some(&ErrorCode::InvalidAuthority), "{error}");
+            assert_eq!(error.api().unwrap().param, Some(format!("authority.{field}")));
+        }
+    }
+    for fine in [rate("1d"), rule("1", "1.0"), criterion(-2, 2)] {
+        create(fine.clone()).await.unwrap();
+        work.amend_with("Change.", |_| fine.clone()).await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,15 +1,34 @@
 //! What a mandate may be given: checked when it is created, and when its limits are amended.
 
+use std::time::Duration;
+
 use super::capabilities::{Registry, Standing};
+use super::limits::below;
 use crate::local::answer::{Refusal, Result};
 use crate::local::capabilities;
-use crate::model::authority::{Authority, SpendAuthority};
+use crate::model::authority::{Authority, Rate, SpendAuthority};
 use crate::model::errors::ErrorCode;
+use crate::model::json::JsonNumber;
 
 /// Checks an authority against the capabilities of the agent that is to use it, and gives the actions it grants.
 pub(super) fn check(authority: &Authority, agent: &[String], registry: &Registry) -> Result<Vec<String>> {
     if let Some(spend) = &authority.spend {
         check_spend(spend)?;
+    }
+    for (index, limit) in authority.capability_limits.iter().enumerate() {
+        if let Some(rate) = &limit.rate {
+            check_rate(rate).map_err(|refusal| {
+                refusal.param(format!("authority.capabilityLimits[{index}].rate.interval"))
+            })?;
+        }
+    }
+    for (index, rule) in authority.rules.iter().enumerate() {
+        check_range(rule.min.as_ref(), rule.max.as_ref())
+            .map_err(|refusal| refusal.param(format!("authority.rules[{index}].min")))?;
+    }
+    for (index, criterion) in authority.success_criteria.iter().enumerate() {
+        check_range(criterion.min.as_ref(), criterion.max.as_ref())
+            .map_err(|refusal| refusal.param(format!("authority.successCriteria[{index}].min")))?;
     }
     if !authority.capabilities.is_empty() {
         for (index, name) in authority.capabilities.iter().enumerate() {
@@ -74,6 +93,27 @@ fn check_spend(spend: &SpendAuthority) -> Result<()> {
             refuse("approvalThreshold", "is not below the maximum")
         }
         Some(_) => Ok(()),
+    }
+}
+
+/// An interval that can't be read would be no limit at all, and so would one of no length.
+fn check_rate(rate: &Rate) -> Result<()> {
+    match rate.interval.as_duration() {
+        None => Err(invalid_authority(format!(
+            "the interval {:?} is none; write a number and one of the units d, h, m, s, such as \"1h\"",
+            rate.interval.as_str()
+        ))),
+        Some(Duration::ZERO) => Err(invalid_authority("the interval has no length")),
+        Some(_) => Ok(()),
+    }
+}
+
+fn check_range(min: Option<&JsonNumber>, max: Option<&JsonNumber>) -> Result<()> {
+    match min.zip(max) {
+        Some((min, max)) if below(max, min) => {
+            Err(invalid_authority(format!("the min {min} is above the max {max}")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -170,10 +170,12 @@ fn misses(
     }
 }
 
-fn below(one: &JsonNumber, other: &JsonNumber) -> bool {
+pub(super) fn below(one: &JsonNumber, other: &JsonNumber) -> bool {
+    // A number beyond `f64` counts as infinite, which is more than any other.
+    let approximate = |number: &JsonNumber| number.get().parse::<f64>().ok();
     match (one.as_i64(), other.as_i64()) {
         (Some(one), Some(other)) => one < other,
-        _ => one.as_f64() < other.as_f64(),
+        _ => approximate(one) < approximate(other),
     }
 }
 

@@ -131,3 +131,12 @@ fn criteria_are_met_by_value() {
     assert!(!met(SuccessCriterion::new("a").min(1), "\"1\""));
     assert!(met(SuccessCriterion::new("a").equals("x"), r#""x""#));
 }
+
+#[test]
+fn a_number_too_large_to_count_is_above_every_bound() {
+    let criterion = SuccessCriterion::new("amount_minor").max(5);
+    assert_eq!(unmet(&criterion, &"1e999".parse().unwrap()).as_deref(), Some("is 1e999, above 5"));
+    let criterion = SuccessCriterion::new("amount_minor").min(5);
+    assert_eq!(unmet(&criterion, &"1e999".parse().unwrap()), None);
+    assert_eq!(unmet(&criterion, &"-1e999".parse().unwrap()).as_deref(), Some("is -1e999, below 5"));
+}

@@ -146,14 +146,14 @@ impl Workspace {
         record.tally.done(run, false);
     }
 
-    /// What came of an action that something was connected for. A mandate that has ended meanwhile records it
-    /// and stays as it is.
+    /// What came of an action that something was connected for. A mandate that has ended meanwhile stays as it
+    /// is: its last event is its final status.
     pub(crate) fn report(&mut self, serial: Serial, run: Run, outcome: Outcome, at: Moment) {
         let Some(record) = self.mandates.get_mut(serial) else { return };
-        let current = matches!(&record.doing, Doing::Action(now) if now.id == run.id);
-        if current {
-            record.doing = Doing::Nothing;
+        if !matches!(&record.doing, Doing::Action(now) if now.id == run.id) {
+            return;
         }
+        record.doing = Doing::Nothing;
         match outcome {
             Outcome::Done(output) => {
                 self.completed(serial, &run, at);
@@ -165,9 +165,7 @@ impl Workspace {
             }
             Outcome::Failed(code, message) => self.failed(serial, &run, code, message, at),
         }
-        if current {
-            self.step(serial, at);
-        }
+        self.step(serial, at);
     }
 
     fn completed(&mut self, serial: Serial, run: &Run, at: Moment) {
