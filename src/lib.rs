@@ -65,8 +65,8 @@
 //! | `rustls-ring` | | TLS by rustls with ring: quicker to build, see below |
 //! | `native-tls` | | TLS by the system's library |
 //! | `schema` | yes | [`Capability::define`](capabilities::Capability::define): schemas from your own types |
-//! | `local` | | [`local`]: a server in your process that speaks the service's contract |
-//! | `axum` | | [`VerifiedEvent`](webhooks::VerifiedEvent): a verified webhook as an argument of an axum handler |
+//! | `local` | | `local`: a server in your process that speaks the service's contract |
+//! | `axum` | | `webhooks::VerifiedEvent`: a verified webhook as an argument of an axum handler |
 //! | `tracing` | | events of the attempts and retries, through `tracing` |
 //!
 //! `rustls-ring` turns on reqwest's `rustls-no-provider`. Features add up over a whole program: when no other
