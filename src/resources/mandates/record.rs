@@ -200,7 +200,7 @@ impl MandateHandle {
     /// # let id = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?.id;
     /// let mut artifacts = client.mandate(id).artifacts().list().items();
     /// while let Some(artifact) = artifacts.try_next().await? {
-    ///     println!("{} ({} bytes)", artifact.name, artifact.size);
+    ///     println!("{}", artifact.name);
     /// }
     /// # Ok(())
     /// # }
