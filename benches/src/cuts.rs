@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fastrand::Rng;
@@ -13,10 +13,10 @@ use http::{Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use shadway::events::StreamState;
-use shadway::transport::{Body, HttpError, HttpFuture, HttpService, Sleep, Timer};
+use shadway::transport::{Body, HttpError, HttpFuture, HttpService};
 
 use crate::measure::time;
-use crate::service;
+use crate::service::{self, Runtime};
 
 /// The most events before the cursor that a connection sends again.
 const MOST_REPEATS: u64 = 40;
@@ -61,7 +61,7 @@ pub fn run(events: u64, seed: u64) -> bool {
 }
 
 async fn follow(flaky: &Flaky, tally: &mut Tally) {
-    let client = service::client(flaky.clone(), Paused);
+    let client = service::client(flaky.clone(), Runtime);
     let mut stream = client.events().stream().resume_after(id(0)).observer(|state| {
         if let StreamState::Skipped { event_type, cause, .. } = state {
             println!("skipped {event_type}: {cause}");
@@ -236,18 +236,4 @@ impl Cut {
 
 fn id(number: u64) -> String {
     format!("evt_{number}")
-}
-
-/// The runtime's paused clock, which goes on when all else waits.
-#[derive(Debug)]
-struct Paused;
-
-impl Timer for Paused {
-    fn now(&self) -> Instant {
-        tokio::time::Instant::now().into_std()
-    }
-
-    fn sleep(&self, duration: Duration) -> Sleep {
-        Box::pin(tokio::time::sleep(duration))
-    }
 }

@@ -9,6 +9,7 @@ pub mod rivals;
 pub mod scanner;
 mod service;
 mod stages;
+pub mod waits;
 
 /// Where the decoder's files look for the id.
 mod model {

@@ -1,14 +1,15 @@
-//! Figures: `cargo run -p benches --release -- decode|growth|cuts`.
+//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits`.
 
 use std::process::ExitCode;
 
-use benches::{cuts, decode, growth};
+use benches::{cuts, decode, growth, waits};
 
 const USAGE: &str = "\
 usage: benches decode [ROUNDS]          decoding, beside others and in stages
        benches once NAME CHUNK [MIB]    one run of one of them (or of \"nothing\"), to count its instructions
        benches growth [ROUNDS]          large events, and large chunks
-       benches cuts [EVENTS [SEED]]     a stream that is cut at random";
+       benches cuts [EVENTS [SEED]]     a stream that is cut at random
+       benches waits                    ten thousand waits on one watcher";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
             (Some(events), Some(seed)) => Some(cuts::run(events as u64, seed as u64)),
             _ => None,
         },
+        Some("waits") => Some(waits::run()),
         Some("once") => {
             match (arguments.get(1), number(2, 0), arguments.get(3).map(|mib| mib.parse().ok())) {
                 (Some(name), Some(chunk), mib) if chunk > 0 && mib != Some(None) => {

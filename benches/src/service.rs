@@ -65,3 +65,17 @@ impl Timer for Instantly {
         Box::pin(std::future::ready(()))
     }
 }
+
+/// The clock of tokio's runtime; one that is paused goes on when all else waits.
+#[derive(Debug)]
+pub(crate) struct Runtime;
+
+impl Timer for Runtime {
+    fn now(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}

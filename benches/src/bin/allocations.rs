@@ -1,18 +1,28 @@
 //! Allocations of each way to decode, by event: `cargo run -p benches --release --bin allocations`.
+//! With `waits`, what ten thousand waits hold instead.
 //!
 //! A program of its own: counting takes time, most of it where most is allocated.
 
 use std::alloc::System;
+use std::process::ExitCode;
 
 use benches::corpus::Corpus;
 use benches::decode::{CHUNKS, floor, with_json};
 use benches::rivals::Sink;
+use benches::waits;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-fn main() {
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("waits") {
+        let live = || {
+            let stats = ALLOCATOR.stats();
+            stats.bytes_allocated - stats.bytes_deallocated
+        };
+        return if waits::memory(&live) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let corpus = Corpus::new();
     let count = |work: &mut dyn FnMut(&mut Sink)| {
         let region = Region::new(ALLOCATOR);
@@ -37,4 +47,5 @@ fn main() {
             .collect();
         println!("| {name} | {} |", cells.join(" | "));
     }
+    ExitCode::SUCCESS
 }
