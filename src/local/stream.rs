@@ -14,7 +14,7 @@ use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::answer::{Refusal, Result};
 use super::router::id;
@@ -88,6 +88,8 @@ struct Follower {
 impl Follower {
     /// The next frame; `None` when the server has stopped, or has forgotten what comes next.
     async fn next(&mut self) -> Option<Bytes> {
+        // Events of others don't put it off: they are no sign of life on this stream.
+        let heartbeat = Instant::now() + HEARTBEAT;
         loop {
             if self.shared.stopped.load(Ordering::Relaxed) {
                 return None;
@@ -105,7 +107,7 @@ impl Follower {
             if moved {
                 continue;
             }
-            match timeout(HEARTBEAT, self.positions.changed()).await {
+            match timeout_at(heartbeat, self.positions.changed()).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return None,
                 Err(_) => return Some(Bytes::from_static(b": still here\n\n")),

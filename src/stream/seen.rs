@@ -21,9 +21,9 @@ pub(super) struct Seen {
 impl Seen {
     /// Whether the event comes for the first time, as far as that is remembered; from now on it is.
     pub(super) fn is_new(&mut self, event: &Event) -> bool {
-        // An event that belongs to no mandate has no place.
-        let place =
-            Some((event.mandate.clone(), event.sequence)).filter(|(mandate, _)| !mandate.as_str().is_empty());
+        // An event without a mandate or a number has no place.
+        let place = Some((event.mandate.clone(), event.sequence))
+            .filter(|(mandate, sequence)| !mandate.as_str().is_empty() && *sequence != 0);
         if !self.ids.insert(event.id.clone()) {
             return false;
         }
@@ -58,6 +58,14 @@ mod tests {
         let event = |id: &str| serde_json::from_str(&format!(r#"{{"id":"{id}","type":"x"}}"#)).unwrap();
         let mut seen = Seen::default();
         assert!(seen.is_new(&event("a")) && seen.is_new(&event("b")) && !seen.is_new(&event("a")));
+    }
+
+    #[test]
+    fn events_without_a_number_differ_by_their_id() {
+        let event =
+            |id: &str| serde_json::from_str(&format!(r#"{{"id":"{id}","type":"x","mandate":"m"}}"#)).unwrap();
+        let mut seen = Seen::default();
+        assert!(seen.is_new(&event("a")) && seen.is_new(&event("b")) && !seen.is_new(&event("b")));
     }
 
     #[test]

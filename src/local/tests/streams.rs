@@ -93,6 +93,21 @@ async fn a_stream_resumes_after_an_event_or_says_that_it_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_happens_elsewhere_does_not_put_off_a_heartbeat() {
+    let (server, client) = server().await;
+    let quiet = mandate(&client).await;
+    let path = format!("/v1/mandates/{quiet}/events/stream");
+    let mut stream = Reading::open(&server, &path, None).await.unwrap();
+    stream.blocks().await;
+    let mut beats = 0;
+    for _ in 0..20 {
+        mandate(&client).await;
+        beats += stream.blocks().await.iter().filter(|block| *block == ": still here\n\n").count();
+    }
+    assert!(beats >= 5, "{beats} in 100 s");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_silent_stream_says_that_it_is_there_and_ends_with_the_server() {
     let (server, _client) = server().await;
     let mut stream = Reading::open(&server, "/v1/events/stream", None).await.unwrap();
