@@ -33,6 +33,10 @@ impl EventStream {
     /// harmless. Of events that are not given out the position is saved when nothing more is at hand. A program
     /// that stops without asking again has the last event once more when it starts.
     ///
+    /// The list has to be in the order of the stream: of one mandate that is documented, of the workspace assumed. An
+    /// adaptor that reads ahead, such as `peekable` or `buffered`, asks for an event before you have handled the one
+    /// before, and so has it saved too early.
+    ///
     /// A store that fails is an error of the kind [`Checkpoint`](crate::ErrorKind::Checkpoint), and the end. So is a
     /// position too old for the service ([`CursorTooOld`](crate::ErrorKind::CursorTooOld)); it is never replaced by
     /// a new start.
