@@ -307,6 +307,14 @@ impl Error {
         }
     }
 
+    /// Whether it says nothing of what was asked for: the next try may go well.
+    pub(crate) fn passes(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server
+        )
+    }
+
     pub(crate) fn new(cause: Cause, call: CallFacts) -> Self {
         Self(Box::new(Inner { cause, call }))
     }

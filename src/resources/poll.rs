@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::stream::{self, BoxStream, StreamExt as _};
+use futures_util::stream::{BoxStream, StreamExt as _};
 
 use crate::call::Call;
 use crate::clock::Timer;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// The delays between reads: from a quarter second, doubled while nothing changes, to 30 s.
 const FIRST_DELAY: Duration = Duration::from_millis(250);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 /// An interval of nothing would keep the service and this machine busy.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+pub(crate) const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 /// How much of what `Retry-After` asks for is kept to: one answer shouldn't stop a wait for a year.
-const LONGEST_WISH: Duration = Duration::from_secs(60);
+pub(crate) const LONGEST_WISH: Duration = Duration::from_secs(60);
 /// What the last read at the deadline may take beyond it.
-const LAST_READ: Duration = Duration::from_secs(5);
+pub(crate) const LAST_READ: Duration = Duration::from_secs(5);
 
 /// How a wait was asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,34 +26,42 @@ pub(crate) struct PollOptions {
     pub(crate) interval: Option<Duration>,
 }
 
-/// What is read, and when it has got there.
-pub(crate) struct Target<T> {
-    pub(crate) read: Box<dyn Fn() -> Call<T> + Send + Sync>,
-    pub(crate) done: fn(&T) -> Result<bool>,
-    pub(crate) timed_out: fn(Duration, Option<T>) -> Error,
-}
-
-/// Every state that is seen to differ from the one before; the last one is where the target got to, or the
-/// error.
-pub(crate) fn states<T>(
+/// Reads until the target has got there, or the time is over.
+pub(crate) async fn until<T: PartialEq + 'static>(
     timer: Arc<dyn Timer>,
     options: PollOptions,
-    target: Target<T>,
-) -> BoxStream<'static, Result<T>>
-where
-    T: Clone + PartialEq + Send + 'static,
-{
-    let poll = Poll { timer, options, target, begun: false, deadline: None, delay: FIRST_DELAY, last: None };
-    stream::unfold(Some(poll), |poll| async {
-        let mut poll = poll?;
-        match poll.next().await {
-            Ok((state, true)) => Some((Ok(state), None)),
-            Ok((state, false)) => Some((Ok(state), Some(poll))),
-            Err(error) => Some((Err(error), None)),
+    read: impl Fn() -> Call<T>,
+    done: fn(&T) -> Result<bool>,
+) -> Result<T> {
+    let deadline = options.timeout.and_then(|limit| timer.now().checked_add(limit));
+    let mut poll = Poll { timer, interval: options.interval, deadline, delay: FIRST_DELAY };
+    let mut last = None;
+    loop {
+        let left = poll.left();
+        let over = options.timeout.filter(|_| left.is_some_and(|left| left.is_zero()));
+        let call = read().max_retries(0);
+        let call = match left {
+            _ if over.is_some() => call.timeout(LAST_READ),
+            Some(left) => call.timeout(left),
+            None => call,
+        };
+        let wish = match call.send().await {
+            Ok(state) if done(&state)? => return Ok(state),
+            Ok(state) => {
+                if last.as_ref() != Some(&state) {
+                    poll.delay = FIRST_DELAY;
+                }
+                last = Some(state);
+                None
+            }
+            Err(error) if error.passes() => error.retry_after(),
+            Err(error) => return Err(error),
+        };
+        if let Some(limit) = over {
+            return Err(Error::wait_timeout(limit, None));
         }
-    })
-    .fuse()
-    .boxed()
+        poll.pause(wish).await;
+    }
 }
 
 /// The last state of a wait that ends well.
@@ -65,63 +73,21 @@ pub(crate) async fn last<T>(mut states: BoxStream<'static, Result<T>>) -> Result
     last
 }
 
-struct Poll<T> {
+struct Poll {
     timer: Arc<dyn Timer>,
-    options: PollOptions,
-    target: Target<T>,
-    /// A wait begins when it is polled, not when it is made.
-    begun: bool,
+    interval: Option<Duration>,
     deadline: Option<Instant>,
     delay: Duration,
-    last: Option<T>,
 }
 
-impl<T: Clone + PartialEq + Send + 'static> Poll<T> {
-    /// The next state that differs, and whether it is the last.
-    async fn next(&mut self) -> Result<(T, bool)> {
-        if !self.begun {
-            self.begun = true;
-            self.deadline = self.options.timeout.and_then(|limit| self.timer.now().checked_add(limit));
-        } else {
-            self.pause(None).await;
-        }
-        loop {
-            let left = self.left();
-            let out_of_time = left.is_some_and(|left| left.is_zero());
-            let read = (self.target.read)().max_retries(0);
-            let read = match left {
-                _ if out_of_time => read.timeout(LAST_READ),
-                Some(left) => read.timeout(left),
-                None => read,
-            };
-            let wish = match read.send().await {
-                Ok(state) => {
-                    let done = (self.target.done)(&state)?;
-                    if done || (!out_of_time && self.last.as_ref() != Some(&state)) {
-                        self.last = Some(state.clone());
-                        self.delay = FIRST_DELAY;
-                        return Ok((state, done));
-                    }
-                    self.last = Some(state);
-                    None
-                }
-                Err(error) if passes(&error) => error.retry_after(),
-                Err(error) => return Err(error),
-            };
-            if let (true, Some(limit)) = (out_of_time, self.options.timeout) {
-                return Err((self.target.timed_out)(limit, self.last.take()));
-            }
-            self.pause(wish).await;
-        }
-    }
-
+impl Poll {
     fn left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(self.timer.now()))
     }
 
     /// Sleeps until the next read is due, or the time is over.
     async fn pause(&mut self, wish: Option<Duration>) {
-        let delay = match self.options.interval {
+        let delay = match self.interval {
             Some(interval) => interval.max(SHORTEST_INTERVAL),
             // Between half and all of it, so that many waits don't read in step.
             None => self.delay.mul_f64(0.5 + fastrand::f64() / 2.0),
@@ -130,12 +96,4 @@ impl<T: Clone + PartialEq + Send + 'static> Poll<T> {
         self.delay = (self.delay * 2).min(LONGEST_DELAY);
         self.timer.sleep(self.left().map_or(delay, |left| delay.min(left))).await;
     }
-}
-
-/// Whether a failed read says nothing of the target: the next one may go well.
-pub(crate) fn passes(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server
-    )
 }

@@ -8,7 +8,7 @@ use super::connection::{self, Break, Connection};
 use super::cursor::Cursor;
 use super::decoder::Block;
 use super::{EventStream, Phase, StreamState};
-use crate::error::{CallFacts, Cause, Error, ErrorKind, Result};
+use crate::error::{CallFacts, Cause, Error, Result};
 use crate::model::events::{Event, EventType};
 use crate::model::mandates::MandateStatus;
 use crate::transport::{Body, request_id};
@@ -206,9 +206,5 @@ impl EventStream {
 
 /// Whether another connection may do better.
 fn passes(error: &Error) -> bool {
-    let passing = matches!(
-        error.kind(),
-        ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server
-    );
-    passing || error.status() == Some(StatusCode::TOO_EARLY)
+    error.passes() || error.status() == Some(StatusCode::TOO_EARLY)
 }

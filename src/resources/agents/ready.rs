@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::model::agents::{Agent, AgentCapabilityReadiness};
 use crate::model::types::AgentId;
-use crate::resources::poll::{self, PollOptions, Target};
+use crate::resources::poll::{self, PollOptions};
 
 /// A wait for an agent to be ready, from [`Agents::wait_until_ready`](super::Agents::wait_until_ready).
 #[derive(Debug, Clone)]
@@ -44,12 +44,9 @@ impl IntoFuture for ReadyWait {
 
     fn into_future(self) -> CallFuture<Agent> {
         let timer = Arc::clone(&self.client.transport().timer);
-        let target = Target {
-            read: Box::new(move || self.client.agents().get(&self.id)),
-            done: is_ready,
-            timed_out: |limit, _| Error::wait_timeout(limit, None),
-        };
-        Box::pin(poll::last(poll::states(timer, self.options, target)))
+        Box::pin(async move {
+            poll::until(timer, self.options, || self.client.agents().get(&self.id), is_ready).await
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::call::CallFuture;
 use crate::clock::{Sleep, Timer};
 use crate::error::{Error, Result};
 use crate::model::events::Event;
-use crate::resources::poll::{PollOptions, passes};
+use crate::resources::poll::{LAST_READ, PollOptions};
 
 pub(crate) mod feed;
 pub(crate) mod pace;
@@ -23,8 +23,6 @@ pub(crate) mod pace;
 use feed::{Feed, Opener};
 use pace::Pace;
 
-/// What the last read at the deadline may take beyond it.
-pub(crate) const LAST_READ: Duration = Duration::from_secs(5);
 /// How many events are taken before others get their turn.
 const EVENTS_AT_ONCE: usize = 64;
 
@@ -111,7 +109,7 @@ impl<T: Send + 'static> Watch<T> {
         Box::pin(async move {
             match select(read, sleep).await {
                 Either::Left((Ok(state), _)) => Ok(Some(state)),
-                Either::Left((Err(error), _)) if passes(&error) => Ok(None),
+                Either::Left((Err(error), _)) if error.passes() => Ok(None),
                 Either::Left((Err(error), _)) => Err(error),
                 Either::Right(_) => Ok(None),
             }
@@ -143,7 +141,7 @@ impl<T: Send + 'static> Following<T> {
                         self.pace.answered();
                         return Poll::Ready(Step::State(state));
                     }
-                    Err(error) if passes(&error) => {
+                    Err(error) if error.passes() => {
                         self.due = true;
                         self.pace.failed(timer.now(), error.retry_after());
                     }

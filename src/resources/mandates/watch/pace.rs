@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::resources::poll::{LONGEST_WISH, SHORTEST_INTERVAL};
+
 /// While the stream is open: a second look, should it be open and yet bring nothing.
 const HEALTHY: Duration = Duration::from_secs(30);
 /// While it isn't: the first delay.
@@ -12,10 +14,6 @@ const BEHIND: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(30);
 /// A connection that has lasted for so long is no part of the trouble before it.
 const PROVEN: Duration = Duration::from_secs(5);
-/// An interval of nothing would keep the service and this machine busy.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
-/// How much of what `Retry-After` asks for is kept to: one answer shouldn't stop a wait for a year.
-const LONGEST_WISH: Duration = Duration::from_secs(60);
 
 /// What the delay between two reads depends on.
 ///

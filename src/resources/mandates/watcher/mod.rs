@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::approvals::Approval;
 use crate::model::mandates::Mandate;
 use crate::model::types::MandateId;
-use crate::resources::poll::PollOptions;
+use crate::resources::poll::{LAST_READ, PollOptions};
 
 mod events;
 mod hub;
@@ -235,7 +235,7 @@ impl Watched {
                     return Poll::Ready(Outcome::OutOfTime(member.last()));
                 }
                 last_read = true;
-                deadline = Some(timer.sleep(super::watch::LAST_READ));
+                deadline = Some(timer.sleep(LAST_READ));
                 member.read_once_more();
             }
         });

@@ -10,7 +10,6 @@ use crate::model::types::MandateId;
 use crate::resources::mandates::watch::pace::behind;
 use crate::resources::mandates::watcher::hub::{Key, Kind, Member, Outcome, Stage, State};
 use crate::resources::mandates::watcher::reads::{self, Found, Wanted};
-use crate::resources::poll::passes;
 
 /// How many reads are under way at a time.
 const MOST_READS: usize = 8;
@@ -138,7 +137,7 @@ impl Run {
                     }
                 }
             }
-            Err(error) if passes(&error) => {
+            Err(error) if error.passes() => {
                 self.pace.failed(self.timer.now(), error.retry_after());
                 (self.pause, self.rested) = (None, false);
                 again.extend(ids);
