@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use shadway::local::LocalServer;
+use shadway::local::{LocalClock, LocalServer};
 use shadway::{Client, Error, ErrorKind};
 
 /// Where to run, and with which model.
@@ -32,7 +32,8 @@ impl Setup {
                 "SHADWAY_BASE_URL is set and SHADWAY_API_KEY is not; set both, or neither for a local server",
             ));
         }
-        let server = LocalServer::start().await?;
+        // In its own time, for whoever watches.
+        let server = LocalServer::builder().clock(LocalClock::Real).start().await?;
         say(format!("no SHADWAY_API_KEY, so this runs on a local server at {}", server.url()));
         let model = model.unwrap_or_else(|| "local/simulated".into());
         Ok(Self { client: server.client()?, model, server: Some(server) })

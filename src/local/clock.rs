@@ -1,5 +1,6 @@
-//! The one clock of the server: tokio's, so that its tests can pause it.
+//! The one clock of the server. It runs on tokio's time, so that its tests can pause it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -47,25 +48,78 @@ impl Default for Epoch {
     }
 }
 
+/// How the time of a [`LocalServer`](super::LocalServer) passes, for
+/// [`LocalServerBuilder::clock`](super::LocalServerBuilder::clock).
+///
+/// It is the time of everything in the answers and events, of every limit and every wait. The signatures of webhooks,
+/// the heartbeats of streams and a client's own timeouts are in the time of this machine, whatever is chosen here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LocalClock {
+    /// It runs, and jumps to what is due next whenever somebody waits for it: an event stream is open, or a mandate
+    /// that has not ended was asked about, or a list of mandates or approvals was. A week passes in milliseconds.
+    ///
+    /// It does not jump while a request is answered or something connected runs, and never past the time
+    /// that a person was given: the end of an approval, or of a mandate that is paused.
+    #[default]
+    Automatic,
+    /// It stands, and goes on only by [`LocalServer::advance`](super::LocalServer::advance) and
+    /// [`LocalServer::skip_to_next`](super::LocalServer::skip_to_next).
+    Manual,
+    /// It runs as that of this machine.
+    Real,
+    /// It runs so many times as fast; 0 counts as 1.
+    Faster(u32),
+}
+
 /// Tells what time it is.
 #[derive(Debug)]
 pub(crate) struct Clock {
     start: Instant,
     pub(crate) epoch: Epoch,
+    kind: LocalClock,
+    /// The nanoseconds by which it was moved on.
+    ahead: AtomicU64,
 }
 
 impl Clock {
-    pub(crate) fn start() -> Self {
-        Self { start: Instant::now(), epoch: Epoch::default() }
+    pub(crate) fn start(kind: LocalClock) -> Self {
+        Self { start: Instant::now(), epoch: Epoch::default(), kind, ahead: AtomicU64::new(0) }
     }
 
     pub(crate) fn now(&self) -> Moment {
-        Moment(self.start.elapsed())
+        let ran = self.speed().map_or(Duration::ZERO, |speed| self.start.elapsed().saturating_mul(speed));
+        Moment(ran.saturating_add(self.ahead()))
     }
 
-    /// When a moment comes; `None` for one that no clock reaches.
+    /// When a moment comes by itself; `None` for one that never does.
     pub(crate) fn instant(&self, moment: Moment) -> Option<Instant> {
-        self.start.checked_add(moment.0)
+        let ran = moment.0.saturating_sub(self.ahead());
+        self.start.checked_add(ran / self.speed()?)
+    }
+
+    /// Moves it on to a moment, if it isn't beyond it.
+    pub(crate) fn move_to(&self, moment: Moment) {
+        let by = u64::try_from(moment.since(self.now()).as_nanos()).unwrap_or(u64::MAX);
+        let ahead = self.ahead.load(Ordering::SeqCst).saturating_add(by);
+        self.ahead.store(ahead, Ordering::SeqCst);
+    }
+
+    /// Whether it is moved to what is due next.
+    pub(crate) fn skips(&self) -> bool {
+        self.kind == LocalClock::Automatic
+    }
+
+    fn ahead(&self) -> Duration {
+        Duration::from_nanos(self.ahead.load(Ordering::SeqCst))
+    }
+
+    fn speed(&self) -> Option<u32> {
+        match self.kind {
+            LocalClock::Manual => None,
+            LocalClock::Automatic | LocalClock::Real => Some(1),
+            LocalClock::Faster(times) => Some(times.max(1)),
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 //! [`LocalServer::start`] runs a real HTTP server on a free port of this machine, inside your runtime, with
 //! its state in memory. Everything is kept and checked as the service does it; what an agent *does* is
 //! simulated. A mandate is queued, takes each of its granted actions once inside its limits, asks a person where
-//! it has to, waits a moment for a reply, checks its success criteria, and is done in about a second. Nothing is
-//! ever sent to anyone, but what you [connect](LocalServer::connect) really runs.
+//! it has to, waits a moment for a reply, checks its success criteria, and is done. Nothing is ever sent to
+//! anyone, but what you [connect](LocalServer::connect) really runs.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -32,11 +32,18 @@
 //! # }
 //! ```
 //!
-//! # Without sockets and without waiting
+//! # Time
 //!
-//! [`LocalServer::service`] is the same server as a transport in memory. All of its time is tokio's, so that in
-//! a test with a paused clock whole days pass at once. Such a test runs the client and the server in one
-//! current-thread runtime.
+//! A server has one clock, which says when things happen and what time it is in all that it answers. By default
+//! it is [automatic](LocalClock::Automatic): it jumps to what is due next while a client waits for it, so that a
+//! week of work is over in milliseconds, but never past the time a person has to decide.
+//! [`LocalServer::builder`] takes others: one that [you move](LocalClock::Manual), one that runs
+//! [as this machine's](LocalClock::Real), or [faster](LocalClock::Faster).
+//!
+//! # Without sockets
+//!
+//! [`LocalServer::service`] is the same server as a transport in memory. Its time passes with tokio's, so that it
+//! can be used in a test with a paused clock, if client and server run in one current-thread runtime.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -104,39 +111,41 @@
 //! rejection.
 
 use std::fmt;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt as _;
 use bytes::Bytes;
 use http_body_util::Full;
-use tokio::net::TcpListener;
-use tokio::runtime::Handle;
+use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tower_service::Service as _;
 
 use crate::client::Client;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::resources::capabilities::Executor;
 use crate::transport::{Body, HttpError, HttpFuture, HttpService};
 
 mod agent;
 mod answer;
+mod builder;
 mod capabilities;
 mod clock;
+mod course;
 mod handlers;
 mod idempotency;
 mod incoming;
 mod router;
 mod shared;
 mod stream;
+mod traffic;
 mod workspace;
 
-use shared::{Shared, keep_moving};
+pub use builder::LocalServerBuilder;
+pub use clock::LocalClock;
+use shared::Shared;
 
 /// The one key a local server accepts: a constant, and no secret.
 const API_KEY: &str = "sk_test_local";
@@ -167,36 +176,17 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts a server on a free port of this machine, in the tokio runtime this is awaited in, which needs
-    /// its I/O and its time enabled. It serves as long as that runtime runs.
+    /// Starts a server on a free port of this machine, as [`builder`](Self::builder) does by default.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when there is no tokio runtime, or no port can be had.
+    /// As [`LocalServerBuilder::start`].
     pub async fn start() -> Result<Self> {
-        let Ok(runtime) = Handle::try_current() else {
-            return Err(Error::config("the local server needs a tokio runtime to run in"));
-        };
-        let refuse = |error: std::io::Error| Error::config(format!("the local server has no port: {error}"));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(refuse)?;
-        let url = format!("http://{}", listener.local_addr().map_err(refuse)?);
+        Self::builder().start().await
+    }
 
-        let shared = Shared::start(runtime, url.clone());
-        let router = router::router(Arc::clone(&shared));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let listener = listener.tap_io(|connection| {
-            // Without it answers are slower, and nothing else.
-            let _ = connection.set_nodelay(true);
-        });
-        let server = axum::serve(listener, router.clone()).with_graceful_shutdown(async move {
-            // Sent or dropped, it is over.
-            let _ = stopped.await;
-        });
-        let serving = tokio::spawn(async move {
-            // It ends when it is told to; errors of single connections are theirs.
-            let _ = server.await;
-        });
-        let moving = tokio::spawn(keep_moving(Arc::clone(&shared)));
-        Ok(Self { url, router, shared, stop: Some(stop), serving, moving })
+    /// A server with another clock, at an address of your choice, or with the same ids in each run.
+    pub fn builder() -> LocalServerBuilder {
+        LocalServerBuilder::new()
     }
 
     /// Where it listens, such as `http://127.0.0.1:49152`.
@@ -269,6 +259,47 @@ impl LocalServer {
     pub fn connect(&self, executor: impl Into<Executor>) {
         let executor = executor.into();
         self.shared.with(|workspace, _| workspace.connect(executor));
+    }
+
+    /// What time it is on the server: the time of all that it says.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.shared.now()
+    }
+
+    /// Moves the server's time on, whatever its clock, and lets all happen that is due until then: each thing at
+    /// its own time, one after the other. What was connected is waited for, 5 s of this machine's time at most.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> shadway::Result<()> {
+    /// use std::time::Duration;
+    ///
+    /// use shadway::agents::AgentCreateParams;
+    /// use shadway::local::{LocalClock, LocalServer};
+    /// use shadway::mandates::{MandateCreateParams, MandateStatus};
+    ///
+    /// let server = LocalServer::builder().clock(LocalClock::Manual).start().await?;
+    /// let client = server.client()?;
+    /// let agent = client.agents().create(AgentCreateParams::new("Assistant", "your-provider/your-model")).await?;
+    /// let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Think.")).await?;
+    ///
+    /// // Nothing happens until time goes on.
+    /// let work = client.mandate(&mandate.id);
+    /// assert_eq!(work.get().await?.status, MandateStatus::Queued);
+    /// server.advance(Duration::from_secs(60)).await;
+    /// assert_eq!(work.get().await?.status, MandateStatus::Completed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn advance(&self, by: Duration) {
+        self.shared.advance(by).await;
+    }
+
+    /// Moves the server's time on to what is due next, and says when that was; `None` when nothing is due. The
+    /// end of the time a person was given counts too.
+    pub async fn skip_to_next(&self) -> Option<Timestamp> {
+        self.shared.skip_to_next().await
     }
 
     /// Stops the server: answers the requests that are under way, and returns when the port is closed.

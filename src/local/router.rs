@@ -20,6 +20,7 @@ use super::idempotency::{self, Fingerprint};
 use super::incoming::{self, Incoming, JsonBody};
 use super::shared::Shared;
 use super::stream;
+use super::traffic::Kind;
 use super::workspace::{FILE, new_id};
 use crate::model::routes;
 use crate::transport::{REQUEST_ID, is_change};
@@ -118,6 +119,7 @@ fn authenticate(headers: &HeaderMap) -> Result<()> {
 }
 
 async fn answer(shared: &Shared, handler: Handler, request: Request) -> Result<Reply> {
+    let _counted = shared.traffic.count(Kind::Request);
     let (mut parts, body) = request.into_parts();
     let id = id(&mut parts).await?;
     let query = match Query::try_from_uri(&parts.uri) {

@@ -3,23 +3,24 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures_util::FutureExt as _;
+use jiff::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::clock::{Clock, Moment};
+use super::clock::{Clock, LocalClock, Moment};
+use super::traffic::{Kind, Traffic};
 use super::workspace::{Job, Outcome, Workspace, secrets};
 use crate::error::{Error, ErrorKind};
 
 /// What the requests and the course of events share.
 pub(crate) struct Shared {
-    clock: Clock,
+    pub(crate) clock: Clock,
     pub(crate) workspace: Mutex<Workspace>,
-    /// Told when what is due next may have changed.
-    changed: Notify,
+    pub(crate) traffic: Arc<Traffic>,
     /// The position of the newest event, for whoever follows them.
     pub(crate) position: watch::Sender<u64>,
     /// Where jobs run, and those that do.
@@ -31,13 +32,18 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// In the given runtime, for a server that listens at the given origin.
-    pub(crate) fn start(runtime: Handle, origin: String) -> Arc<Self> {
-        let clock = Clock::start();
-        let workspace = Mutex::new(Workspace::new(clock.epoch, fastrand::Rng::new(), origin));
+    pub(crate) fn start(
+        runtime: Handle,
+        origin: String,
+        clock: LocalClock,
+        random: fastrand::Rng,
+    ) -> Arc<Self> {
+        let clock = Clock::start(clock);
+        let workspace = Mutex::new(Workspace::new(clock.epoch, random, origin));
         Arc::new_cyclic(|this| Self {
             clock,
             workspace,
-            changed: Notify::new(),
+            traffic: Arc::default(),
             position: watch::Sender::new(0),
             runtime,
             running: Mutex::default(),
@@ -48,14 +54,49 @@ impl Shared {
 
     /// Does something with the workspace as it is now: after all that was due.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Workspace, Moment) -> T) -> T {
-        let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
+        self.within(self.lock(), work)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.epoch.timestamp(self.clock.now())
+    }
+
+    /// Moves time on to a moment, if one is given, and lets happen what is due by then.
+    pub(crate) fn move_time<T>(&self, to: impl FnOnce(&Workspace) -> (Option<Moment>, T)) -> T {
+        let workspace = self.lock();
+        let (moment, result) = to(&workspace);
+        if let Some(moment) = moment {
+            self.clock.move_to(moment);
+            self.within(workspace, |_, _| ());
+        }
+        result
+    }
+
+    /// Whether an automatic clock may be moved to what is due next: somebody waits for it, nothing is under
+    /// way, and it isn't the end of a time that a person was given.
+    pub(crate) fn may_skip(&self, workspace: &Workspace) -> bool {
+        self.clock.skips()
+            && self.traffic.is_quiet()
+            && (self.traffic.has_readers() || !workspace.polls.is_empty())
+            && workspace.may_skip()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Workspace> {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn within<T>(
+        &self,
+        mut workspace: MutexGuard<'_, Workspace>,
+        work: impl FnOnce(&mut Workspace, Moment) -> T,
+    ) -> T {
         // Read under the lock, so that no request sees an earlier time than the one before it.
         let now = self.clock.now();
         workspace.advance(now);
         let before = workspace.next_due();
         let result = work(&mut workspace, now);
         if workspace.next_due() != before {
-            self.changed.notify_one();
+            self.traffic.notify();
         }
         let position = workspace.events.position();
         self.position.send_if_modified(|last| std::mem::replace(last, position) != position);
@@ -70,6 +111,7 @@ impl Shared {
     /// Runs what was connected, outside of the lock, and reports what came of it.
     fn run(&self, job: Job) {
         let this = Weak::clone(&self.this);
+        let counted = self.traffic.count(Kind::Job);
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stopped.load(Ordering::Relaxed) {
             return;
@@ -81,6 +123,7 @@ impl Shared {
                 if let Some(shared) = this.upgrade() {
                     shared.with(|workspace, now| workspace.report(job.mandate, job.run, outcome, now));
                 }
+                drop(counted);
             },
             &self.runtime,
         );
@@ -117,18 +160,4 @@ fn reason(error: &Error) -> String {
         layer = error.source();
     }
     if text.is_empty() { error.to_string() } else { text }
-}
-
-/// Moves everything on when it is due, whether or not anyone asks.
-pub(crate) async fn keep_moving(shared: Arc<Shared>) {
-    loop {
-        let next = shared.with(|workspace, _| workspace.next_due());
-        match next.and_then(|moment| shared.clock.instant(moment)) {
-            Some(instant) => {
-                // Whichever comes first, the next round looks at what is due.
-                let _ = tokio::time::timeout_at(instant, shared.changed.notified()).await;
-            }
-            None => shared.changed.notified().await,
-        }
-    }
 }

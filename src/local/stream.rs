@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout_at};
 use super::answer::{Refusal, Result};
 use super::router::id;
 use super::shared::Shared;
+use super::traffic::Kind;
 use crate::model::events::Event;
 use crate::model::types::MandateId;
 
@@ -107,7 +108,10 @@ impl Follower {
             if moved {
                 continue;
             }
-            match timeout_at(heartbeat, self.positions.changed()).await {
+            let waits = self.shared.traffic.count(Kind::Reader);
+            let changed = timeout_at(heartbeat, self.positions.changed()).await;
+            drop(waits);
+            match changed {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return None,
                 Err(_) => return Some(Bytes::from_static(b": still here\n\n")),

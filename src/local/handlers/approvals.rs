@@ -13,6 +13,10 @@ pub(crate) fn list(workspace: &mut Workspace, request: Incoming, _: Moment) -> R
     let statuses = query.many("status").into_iter().map(status).collect::<Result<_>>()?;
     let filter = ApprovalFilter { statuses, mandate: query.one("mandate")?.map(Into::into) };
     query.finish()?;
+    match &filter.mandate {
+        Some(mandate) => workspace.polled(mandate.as_str()),
+        None => workspace.polled_all(),
+    }
     Reply::ok(&workspace.list_approvals(&window, &filter)?)
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn amend(workspace: &mut Workspace, request: Incoming, now: Moment) -
 
 pub(crate) fn get(workspace: &mut Workspace, request: Incoming, _: Moment) -> Result<Reply> {
     Query::from(request.query).finish()?;
+    workspace.polled(&request.id);
     Reply::ok(&workspace.mandate(&request.id)?)
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn list(workspace: &mut Workspace, request: Incoming, _: Moment) -> R
     let statuses = query.many("status").into_iter().map(status).collect::<Result<_>>()?;
     let filter = MandateFilter { statuses, agent: query.one("agent")?.map(Into::into) };
     query.finish()?;
+    workspace.polled_all();
     Reply::ok(&workspace.list_mandates(&window, &filter)?)
 }
 

@@ -5,12 +5,13 @@ use http::{HeaderMap, Method, Request};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use super::{LocalServer, LocalService};
+use super::{LocalClock, LocalServer, LocalService};
 use crate::Client;
 use crate::transport::HttpService as _;
 
 mod agents;
 mod approvals;
+mod clock;
 mod connected;
 mod endpoints;
 #[cfg(feature = "schema")]
@@ -20,9 +21,9 @@ mod protocol;
 mod record;
 mod streams;
 
-/// A server and a client of it in memory.
+/// A server and a client of it in memory. Its clock is tokio's: paused in most of these tests.
 async fn server() -> (LocalServer, Client) {
-    let server = LocalServer::start().await.unwrap();
+    let server = LocalServer::builder().clock(LocalClock::Real).start().await.unwrap();
     let client = Client::builder().api_key(server.api_key()).http_service(server.service()).build().unwrap();
     (server, client)
 }

@@ -119,6 +119,7 @@ impl Workspace {
             return;
         };
         record.sequence = following(record.sequence);
+        self.polls.answered(mandate, &data);
         let (sequence, mandate) = (record.sequence, record.mandate.id.clone());
         let extra = RawFields::default();
         self.events.append(Event { id, event_type, sequence, mandate, created_at, data, extra });

@@ -15,6 +15,7 @@ mod endpoints;
 mod events;
 mod limits;
 mod mandates;
+mod polls;
 mod record;
 pub(crate) mod secrets;
 pub(crate) mod store;
@@ -29,6 +30,7 @@ use downloads::Links;
 pub(crate) use events::EventLog;
 use mandates::MandateRecord;
 pub(crate) use mandates::{Filter as MandateFilter, Job, Outcome};
+use polls::Polls;
 use record::Shelf;
 use store::Store;
 
@@ -50,6 +52,7 @@ pub(crate) struct Workspace {
     /// What is to be run by what was connected for it; whoever holds the workspace takes it away and reports.
     pub(crate) jobs: Vec<Job>,
     agenda: Agenda,
+    pub(crate) polls: Polls,
     pub(crate) ledger: Ledger,
 }
 
@@ -71,6 +74,7 @@ impl Workspace {
             events: EventLog::default(),
             jobs: Vec::new(),
             agenda: Agenda::default(),
+            polls: Polls::default(),
             ledger: Ledger::default(),
         }
     }
@@ -85,6 +89,11 @@ impl Workspace {
     /// When something happens next by itself.
     pub(crate) fn next_due(&self) -> Option<Moment> {
         self.agenda.first().map(|(at, _)| at)
+    }
+
+    /// Whether something is due that doesn't only end the time a person was given.
+    pub(crate) fn may_skip(&self) -> bool {
+        self.agenda.first().is_some_and(|(_, serial)| !self.awaits_person(serial))
     }
 
     fn new_id(&mut self, prefix: &str) -> String {

@@ -168,6 +168,14 @@ impl Workspace {
         self.mandates.page(window, keep, |record| record.mandate.clone())
     }
 
+    /// Whether what is due next for it is the end of the time that a person has.
+    pub(super) fn awaits_person(&self, serial: Serial) -> bool {
+        let waits = |record: &MandateRecord| {
+            matches!(record.mandate.status, MandateStatus::NeedsApproval | MandateStatus::Paused)
+        };
+        self.mandates.get(serial).is_some_and(waits)
+    }
+
     pub(super) fn recorded(&self, id: &str) -> Result<&MandateRecord> {
         self.mandates.find(id).ok_or_else(|| unknown(id))
     }
