@@ -8,19 +8,21 @@ use conformance::{Document, Source};
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use serde_json::{Value, json};
 use soundness::{
-    assumed_values_outside_the_enum, codes_out_of_step, missing_sources, operations, repeated_operation_ids,
-    responses_without_schema, undeclared_path_parameters, unknown_required_names, unresolved_references,
+    assumed_values_outside_the_enum, codes_out_of_step, links_that_lead_nowhere, missing_sources, operations,
+    repeated_operation_ids, responses_without_schema, undeclared_path_parameters, unknown_required_names,
+    unresolved_references,
 };
 
 type Guard = fn(&Value) -> Vec<String>;
 
-const GUARDS: [(&str, Guard); 8] = [
+const GUARDS: [(&str, Guard); 9] = [
     ("references", unresolved_references),
     ("operation ids", repeated_operation_ids),
     ("sources", missing_sources),
     ("path parameters", undeclared_path_parameters),
     ("required names", unknown_required_names),
     ("responses", responses_without_schema),
+    ("links", links_that_lead_nowhere),
     ("assumed values", assumed_values_outside_the_enum),
     ("codes", codes_out_of_step),
 ];
@@ -36,7 +38,7 @@ fn the_document_is_sound() {
 #[test]
 fn each_guard_fails_on_a_document_that_is_broken_its_way() {
     let get = "/paths/~1v1~1agents~1{id}/get";
-    let breaks: [(Guard, String, Value); 14] = [
+    let breaks: [(Guard, String, Value); 15] = [
         (unresolved_references, format!("{get}/responses/401"), json!({"$ref": "#/components/responses/No"})),
         (
             unresolved_references,
@@ -51,6 +53,11 @@ fn each_guard_fails_on_a_document_that_is_broken_its_way() {
         (missing_sources, "/components/schemas/Agent/properties/revision/x-source".to_owned(), json!("")),
         (undeclared_path_parameters, "/paths/~1v1~1agents~1{id}/parameters".to_owned(), json!([])),
         (unknown_required_names, "/components/schemas/Agent/required/0".to_owned(), json!("identifier")),
+        (
+            links_that_lead_nowhere,
+            "/paths/~1v1~1agents/post/responses/201/links/getAgent/operationId".to_owned(),
+            json!("readAgent"),
+        ),
         (responses_without_schema, format!("{get}/responses/200/content"), json!(null)),
         (responses_without_schema, format!("{get}/responses/default"), json!(null)),
         (

@@ -99,6 +99,16 @@ impl Query {
         }
     }
 
+    /// An id to filter by. An empty one names nothing, so it is refused rather than found nowhere.
+    pub(crate) fn id(&mut self, name: &str) -> Result<Option<String>> {
+        match self.one(name)? {
+            Some(id) if id.is_empty() => {
+                Err(Refusal::bad_request(format!("the parameter {name} is empty")).param(name))
+            }
+            id => Ok(id),
+        }
+    }
+
     /// Which part of a list is asked for.
     pub(crate) fn window(&mut self) -> Result<Window> {
         let limit = self.one("limit")?;
@@ -158,6 +168,9 @@ mod tests {
         assert_eq!(query.one("limit").unwrap().as_deref(), Some("1"));
         query.finish().unwrap();
         assert!(pairs(&["limit", "limit"]).one("limit").is_err());
+        assert_eq!(pairs(&["agent"]).id("agent").unwrap().as_deref(), Some("1"));
+        let mut empty = Query::from(vec![("agent".to_owned(), String::new())]);
+        assert_eq!(empty.id("agent").unwrap_err().error().1.param.as_deref(), Some("agent"));
         assert_eq!(pairs(&["page"]).finish().unwrap_err().error().1.param.as_deref(), Some("page"));
     }
 }

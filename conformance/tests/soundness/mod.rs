@@ -118,6 +118,24 @@ pub(crate) fn responses_without_schema(document: &Value) -> Vec<String> {
     findings
 }
 
+/// A link is named after the operation that it leads to.
+pub(crate) fn links_that_lead_nowhere(document: &Value) -> Vec<String> {
+    let all = operations(document);
+    let ids: BTreeSet<&str> =
+        all.iter().filter_map(|(_, operation)| operation["operationId"].as_str()).collect();
+    let mut findings = Vec::new();
+    for (place, object) in objects(document) {
+        let Some(links) = object.get("links") else { continue };
+        for (name, link) in members(links) {
+            let to = link["operationId"].as_str().unwrap_or_default();
+            if !ids.contains(to) || name != to {
+                findings.push(format!("{place}: {name}"));
+            }
+        }
+    }
+    findings
+}
+
 /// What is marked as assumed is a value of the enum.
 pub(crate) fn assumed_values_outside_the_enum(document: &Value) -> Vec<String> {
     let mut findings = Vec::new();

@@ -11,7 +11,7 @@ pub(crate) fn list(workspace: &mut Workspace, request: Incoming, _: Moment) -> R
     let mut query = Query::from(request.query);
     let window = query.window()?;
     let statuses = query.many("status").into_iter().map(status).collect::<Result<_>>()?;
-    let filter = ApprovalFilter { statuses, mandate: query.one("mandate")?.map(Into::into) };
+    let filter = ApprovalFilter { statuses, mandate: query.id("mandate")?.map(Into::into) };
     query.finish()?;
     match &filter.mandate {
         Some(mandate) => workspace.polled(mandate.as_str()),

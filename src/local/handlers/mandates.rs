@@ -29,7 +29,7 @@ pub(crate) fn list(workspace: &mut Workspace, request: Incoming, _: Moment) -> R
     let mut query = Query::from(request.query);
     let window = query.window()?;
     let statuses = query.many("status").into_iter().map(status).collect::<Result<_>>()?;
-    let filter = MandateFilter { statuses, agent: query.one("agent")?.map(Into::into) };
+    let filter = MandateFilter { statuses, agent: query.id("agent")?.map(Into::into) };
     query.finish()?;
     workspace.polled_all();
     Reply::ok(&workspace.list_mandates(&window, &filter)?)

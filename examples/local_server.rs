@@ -1,0 +1,89 @@
+//! Runs a local server for programs in any language, until it is stopped with Ctrl-C.
+//!
+//!     cargo run --example local_server -- [--addr 127.0.0.1:8080] [--clock real|auto] [--speed TIMES]
+//!
+//! The first lines it prints set the environment of a client: `eval "$(…)"` them, or copy them. The server listens on
+//! a free port of this machine unless told otherwise; its key is no secret, so think before you let others reach it.
+//!
+//! `--clock real` (the default) runs as this machine's clock, `--speed 60` so many times as fast. `--clock auto` jumps
+//! to what is due next while a client waits for it.
+//!
+//! Exit status: 0 when it is stopped, 2 on bad arguments or an address that can't be had.
+
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+
+use shadway::local::{LocalClock, LocalServer};
+
+use support::{Failure, say};
+
+#[expect(dead_code, reason = "this is the server, which needs no place to run")]
+#[path = "support/mod.rs"]
+mod support;
+
+const USAGE: &str = "usage: local_server [--addr ADDRESS:PORT] [--clock real|auto] [--speed TIMES]";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    support::exit(run().await)
+}
+
+async fn run() -> Result<ExitCode, Failure> {
+    let options = Options::parse().map_err(|why| Failure::configuration(format!("{why}; {USAGE}")))?;
+    if options.help {
+        say(USAGE);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let server = LocalServer::builder().address(options.address).clock(options.clock).start().await?;
+    say(format!("export SHADWAY_BASE_URL={}", server.url()));
+    say(format!("export SHADWAY_API_KEY={}", server.api_key()));
+    let _ = io::stdout().flush();
+    // Without signals there is no end to it but that of the process.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    server.shutdown().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Options {
+    address: SocketAddr,
+    clock: LocalClock,
+    help: bool,
+}
+
+impl Options {
+    fn parse() -> Result<Self, lexopt::Error> {
+        use lexopt::prelude::{Long, ValueExt as _};
+
+        let (mut address, mut speed, mut automatic, mut help) =
+            (SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 1, false, false);
+        let mut arguments = lexopt::Parser::from_env();
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                Long("addr") => address = arguments.value()?.parse()?,
+                Long("clock") => automatic = arguments.value()?.parse_with(is_automatic)?,
+                Long("speed") => speed = arguments.value()?.parse()?,
+                Long("help") => help = true,
+                other => return Err(other.unexpected()),
+            }
+        }
+        let clock = match (automatic, speed) {
+            (_, 0) => return Err("--speed is at least 1".into()),
+            (true, 1) => LocalClock::Automatic,
+            (true, _) => return Err("--speed is for --clock real".into()),
+            (false, 1) => LocalClock::Real,
+            (false, times) => LocalClock::Faster(times),
+        };
+        Ok(Self { address, clock, help })
+    }
+}
+
+fn is_automatic(clock: &str) -> Result<bool, &'static str> {
+    match clock {
+        "auto" => Ok(true),
+        "real" => Ok(false),
+        _ => Err("it is real or auto"),
+    }
+}
