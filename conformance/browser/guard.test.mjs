@@ -9,7 +9,8 @@ import { Inbox, launch, Service } from "./stage.mjs";
 let service, inbox, browser, approval;
 
 before(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+  service = await Service.start();
+  browser = await launch();
   inbox = await Inbox.start(service);
   approval = await service.asks("Email sales@atlas.example and ask for a quote.");
 });
@@ -81,12 +82,8 @@ test("a change has to come from the page's own origin", async () => {
 
 test("another page of the same machine, for which the browser sends the cookie, can neither decide nor frame it", async () => {
   const page = await inbox.open(browser);
-  const seen = [];
-  page.context().on("response", async (response) => {
-    if (response.request().method() !== "POST") return;
-    const { cookie } = await response.request().allHeaders();
-    seen.push([response.status(), cookie !== undefined]);
-  });
+  const cookies = [];
+  page.context().on("request", (request) => request.method() === "POST" && cookies.push(request.allHeaders().then(({ cookie }) => cookie)));
   const target = `${inbox.url}/api/approvals/${approval.id}/approve`;
   const evil = createServer((_, answer) => {
     answer.setHeader("content-type", "text/html");
@@ -98,10 +95,12 @@ test("another page of the same machine, for which the browser sends the cookie, 
     await page.evaluate((url) => fetch(url, { method: "POST", mode: "no-cors", credentials: "include", body: "{}" }).catch(() => "not even the answer is there to see"), target);
     const read = await page.evaluate((url) => fetch(url, { credentials: "include" }).then(() => "read", () => "refused"), `${inbox.url}/api/approvals`);
     assert.equal(read, "refused");
-    assert.equal(await page.frames()[1].locator("h1").count(), 0, "it is not framed");
+    assert.equal(await page.frames()[1].locator("#detail").count(), 0, "it is not framed");
     await page.evaluate(() => document.querySelector("form").submit());
-    await page.waitForURL(target);
-    assert.deepEqual(seen, [[403, true], [403, true]], "refused although the cookie came along");
+    await page.getByText("This did not come from the approval page.").waitFor();
+    assert.equal(cookies.length, 2);
+    const sent = (await Promise.all(cookies)).filter((cookie) => cookie?.startsWith(`approval_inbox_${new URL(inbox.url).port}=`));
+    assert.ok(sent.length > 0, "the cookie came along, and did not help");
     await pending();
   } finally {
     evil.close();
@@ -113,6 +112,7 @@ test("the key never comes to the browser, and every answer is guarded", async ()
   const page = await inbox.open(browser);
   const answers = [];
   await page.goto(`${inbox.url}/#${approval.id}`);
+  await page.getByText("Latest events").waitFor();
   page.on("response", (response) => answers.push(response));
   await page.reload();
   await page.getByText("Latest events").waitFor();

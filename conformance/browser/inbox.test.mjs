@@ -7,7 +7,8 @@ import { eventually, Inbox, launch, Service } from "./stage.mjs";
 let service, inbox, browser, page;
 
 before(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+  service = await Service.start();
+  browser = await launch();
   inbox = await Inbox.start(service);
 });
 

@@ -29,7 +29,11 @@ class Program {
     const { SHADWAY_API_KEY, SHADWAY_BASE_URL, ...others } = process.env;
     program.child = spawn(`${PROGRAMS}/${name}`, options, { env: { ...others, ...environment } });
     for (const stream of [program.child.stdout, program.child.stderr]) stream.on("data", (text) => (program.printed += text));
-    await eventually(() => ready.test(program.printed), `${name} is ready`);
+    const failed = once(program.child, "exit").then(([status]) => {
+      throw new Error(`${name} ended with ${status}: ${program.printed}`);
+    });
+    await Promise.race([eventually(() => ready.test(program.printed), `${name} is ready`), failed]);
+    failed.catch(() => {}); // From here on its end is wanted.
     return program;
   }
 
