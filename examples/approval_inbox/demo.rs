@@ -11,14 +11,19 @@ pub(crate) async fn start() -> Result<LocalServer> {
 }
 
 pub(crate) async fn work(client: Client) -> Result<()> {
-    let agent = AgentCreateParams::new("Purchasing", "local/simulated").capabilities(["email.send", "email.get_delivery", "mailbox.read_thread"]);
+    let agent = AgentCreateParams::new("Purchasing", "local/simulated").capabilities([
+        "email.send",
+        "email.get_delivery",
+        "mailbox.read_thread",
+    ]);
     let agent = client.agents().create(agent).await?;
     let authority = Authority::new()
         .require_approval_for(["email.send"])
         .maximum_actions(5)
         .maximum_read_actions(20)
         .spend_maximum(Money::usd(799_999));
-    let params = MandateCreateParams::new(&agent.id, "Email sales@atlas.example and ask for a quote.").authority(authority);
+    let params = MandateCreateParams::new(&agent.id, "Email sales@atlas.example and ask for a quote.")
+        .authority(authority);
     client.mandates().create(params).await?;
     Ok(())
 }

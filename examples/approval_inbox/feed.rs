@@ -137,8 +137,12 @@ impl Feed {
     fn take(&self, event: Event) {
         let mandate = event.mandate.clone();
         match event.data {
-            EventData::ApprovalRequested(asked) | EventData::ApprovalResolved(asked) => self.put(asked.approval),
-            EventData::MandateStatusChanged(change) if change.mandate.status == MandateStatus::NeedsApproval => {
+            EventData::ApprovalRequested(asked) | EventData::ApprovalResolved(asked) => {
+                self.put(asked.approval)
+            }
+            EventData::MandateStatusChanged(change)
+                if change.mandate.status == MandateStatus::NeedsApproval =>
+            {
                 self.learn(&change.mandate);
             }
             _ => {}
@@ -175,7 +179,8 @@ impl Feed {
     async fn read_settled(&self, client: &Client) -> Result<()> {
         use ApprovalStatus::{Approved, Canceled, Expired, Rejected};
 
-        let params = ApprovalListParams::new().status([Approved, Rejected, Expired, Canceled]).limit(LARGEST_PAGE);
+        let params =
+            ApprovalListParams::new().status([Approved, Rejected, Expired, Canceled]).limit(LARGEST_PAGE);
         let mut settled = client.approvals().list(params).items();
         while let Some(approval) = settled.try_next().await? {
             self.put(approval);
@@ -212,7 +217,8 @@ impl Known {
     fn trim(&mut self) {
         let settled = || self.approvals.values().filter(|approval| !approval.is_pending());
         if settled().count() > MOST_SETTLED {
-            let first = settled().min_by_key(|approval| approval.resolved_at).map(|approval| approval.id.clone());
+            let first =
+                settled().min_by_key(|approval| approval.resolved_at).map(|approval| approval.id.clone());
             if let Some(first) = first {
                 self.approvals.remove(&first);
             }
@@ -222,5 +228,95 @@ impl Known {
     fn forget_objectives(&mut self) {
         let shown: HashSet<_> = self.approvals.values().map(|approval| approval.mandate.clone()).collect();
         self.objectives.retain(|mandate, _| shown.contains(mandate));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shadway::agents::AgentCreateParams;
+    use shadway::approvals::Approval;
+    use shadway::local::LocalServer;
+    use shadway::mandates::{Authority, MandateCreateParams};
+
+    use super::*;
+
+    /// A workspace in which somebody is asked.
+    async fn workspace() -> (LocalServer, Client, Approval) {
+        let server = LocalServer::start().await.unwrap();
+        let client =
+            Client::builder().api_key(server.api_key()).http_service(server.service()).build().unwrap();
+        let approval = ask(&client).await;
+        (server, client, approval)
+    }
+
+    async fn ask(client: &Client) -> Approval {
+        let agent = AgentCreateParams::new("A", "m/m").capabilities(["email.send"]);
+        let agent = client.agents().create(agent).await.unwrap();
+        let authority = Authority::new().require_approval_for(["email.send"]);
+        let mandate = MandateCreateParams::new(&agent.id, "Write.").authority(authority);
+        let mandate = client.mandates().create(mandate).await.unwrap();
+        client.mandate(&mandate.id).wait_for_approval().await.unwrap().unwrap()
+    }
+
+    fn rows(feed: &Feed) -> Vec<serde_json::Value> {
+        feed.rows().0.iter().map(|row| serde_json::to_value(row).unwrap()).collect()
+    }
+
+    async fn until(feed: &Feed, mut holds: impl FnMut(&[serde_json::Value]) -> bool) {
+        let mut changes = feed.subscribe();
+        while !holds(&rows(feed)) {
+            let next = tokio::time::timeout(Duration::from_secs(600), changes.recv()).await;
+            next.expect("it never held").unwrap();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_there_what_comes_and_what_is_decided_is_all_shown() {
+        let (server, client, before) = workspace().await;
+        let earlier = ask(&client).await;
+        client.approvals().reject(&earlier.id, "no").await.unwrap();
+        let feed = Feed::new();
+        let (following, follower) = (feed.clone(), client.clone());
+        let following = tokio::spawn(async move { following.follow(&follower).await });
+        until(&feed, |rows| rows.len() == 2 && feed.rows().1).await;
+        assert!(rows(&feed).iter().any(|row| row["status"] == "pending" && row["objective"] == "Write."));
+        let after = ask(&client).await;
+        until(&feed, |rows| rows.iter().any(|row| row["id"] == after.id.as_str())).await;
+        client.approvals().approve(&before.id, "yes").await.unwrap();
+        until(&feed, |rows| rows.iter().any(|row| row["status"] == "approved")).await;
+        following.abort();
+        server.shutdown().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_settled_while_nobody_listened_is_found_when_the_stream_opens() {
+        let (server, client, approval) = workspace().await;
+        let feed = Feed::new();
+        feed.put(approval.clone());
+        client.approvals().reject(&approval.id, "no").await.unwrap();
+        feed.read_pending(&client).await.unwrap();
+        assert_eq!(rows(&feed)[0]["status"], "rejected");
+        feed.put(approval);
+        assert_eq!(rows(&feed)[0]["status"], "rejected", "it stays so, whatever arrives late");
+        server.shutdown().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_settled_approvals_are_kept_the_latest() {
+        let (server, client, approval) = workspace().await;
+        let settled = client.approvals().reject(&approval.id, "no").await.unwrap();
+        let feed = Feed::new();
+        feed.put(approval.clone());
+        for number in 0..=MOST_SETTLED {
+            let mut settled = settled.clone();
+            settled.id = format!("apr_{number}").into();
+            settled.resolved_at = settled.resolved_at.map(|at| at + Duration::from_secs(number as u64));
+            feed.put(settled);
+        }
+        server.shutdown().await;
+        let known = feed.known();
+        assert_eq!(known.approvals.len(), MOST_SETTLED + 1);
+        assert!(!known.approvals.contains_key(&ApprovalId::from("apr_0")));
+        assert!(known.approvals.contains_key(&approval.id));
     }
 }

@@ -130,15 +130,15 @@ pub(crate) async fn sign_in(
 ) -> Result<Response, Refusal> {
     let guard = &inbox.guard;
     let key = guard.exchange(&token).ok_or_else(|| {
-        Refusal::new(StatusCode::UNAUTHORIZED, "This link has been used. Open the latest one that the program printed.")
+        Refusal::new(
+            StatusCode::UNAUTHORIZED,
+            "This link has been used. Open the latest one that the program printed.",
+        )
     })?;
     say(format!("somebody signed in; for another browser: {}", guard.link()));
     // Not `Secure`, since it is plain HTTP on this machine; add it where TLS is in front.
-    let cookie = format!(
-        "{}={key}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}",
-        guard.cookie(),
-        SESSION.as_secs()
-    );
+    let cookie =
+        format!("{}={key}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}", guard.cookie(), SESSION.as_secs());
     Ok((StatusCode::SEE_OTHER, [(SET_COOKIE, cookie), (LOCATION, "/".into())]).into_response())
 }
 
@@ -152,7 +152,10 @@ pub(crate) async fn check(
         return Err(Refusal::new(StatusCode::FORBIDDEN, "This did not come from the approval page."));
     }
     let person = inbox.guard.person(request.headers()).ok_or_else(|| {
-        Refusal::new(StatusCode::UNAUTHORIZED, "You are not signed in. Open the link that the program printed.")
+        Refusal::new(
+            StatusCode::UNAUTHORIZED,
+            "You are not signed in. Open the link that the program printed.",
+        )
     })?;
     request.extensions_mut().insert(person);
     Ok(next.run(request).await)
@@ -182,4 +185,116 @@ fn secret() -> String {
 /// In a time that does not tell how much of it is right.
 fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::Body;
+    use axum::http::{Method, Request, StatusCode};
+    use shadway::local::LocalServer;
+    use tower_service::Service as _;
+
+    use super::*;
+    use crate::approval_inbox::server::router;
+
+    struct Stage {
+        server: LocalServer,
+        inbox: Arc<Inbox>,
+    }
+
+    impl Stage {
+        async fn new() -> Self {
+            let server = LocalServer::start().await.unwrap();
+            let client = shadway::Client::builder()
+                .api_key(server.api_key())
+                .http_service(server.service())
+                .build()
+                .unwrap();
+            let inbox = Arc::new(Inbox::new(client, ([127, 0, 0, 1], 80).into()));
+            Self { server, inbox }
+        }
+
+        async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
+            let mut request = Request::builder().method(method).uri(path).header(HOST, "127.0.0.1:80");
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let request = request.header("content-type", "application/json").body(Body::from("{}")).unwrap();
+            router(Arc::clone(&self.inbox)).call(request).await.unwrap()
+        }
+
+        /// The cookie of somebody who has just signed in.
+        fn signed_in(&self) -> String {
+            let guard = &self.inbox.guard;
+            let token = guard.door().token.clone();
+            format!("{}={}", guard.cookie(), guard.exchange(&token).unwrap())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_ends_after_a_day_of_work() {
+        let stage = Stage::new().await;
+        let cookie = stage.signed_in();
+        let list = async || stage.ask(Method::GET, "/api/approvals", &[("cookie", &cookie)]).await.status();
+        assert_eq!(list().await, StatusCode::OK);
+        tokio::time::advance(SESSION - Duration::from_secs(1)).await;
+        assert_eq!(list().await, StatusCode::OK);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(list().await, StatusCode::UNAUTHORIZED);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_works_once_and_sessions_are_not_kept_without_end() {
+        let stage = Stage::new().await;
+        let link = stage.inbox.guard.link();
+        let path = link.strip_prefix("http://127.0.0.1:80").unwrap();
+        let first = stage.ask(Method::GET, path, &[]).await;
+        assert_eq!(
+            (first.status(), &first.headers()[LOCATION]),
+            (StatusCode::SEE_OTHER, &"/".parse().unwrap())
+        );
+        let cookie = first.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap();
+        for used in [path, "/sign-in"] {
+            assert_eq!(stage.ask(Method::GET, used, &[]).await.status(), StatusCode::UNAUTHORIZED);
+        }
+        let list = async || stage.ask(Method::GET, "/api/approvals", &[("cookie", cookie)]).await.status();
+        assert_eq!(list().await, StatusCode::OK);
+        for _ in 0..MOST_SESSIONS {
+            stage.signed_in();
+        }
+        assert_eq!(list().await, StatusCode::UNAUTHORIZED, "whoever came first is out");
+        assert_eq!(stage.inbox.guard.door().sessions.len(), MOST_SESSIONS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_needs_the_cookie_and_the_own_origin() {
+        let stage = Stage::new().await;
+        let cookie = stage.signed_in();
+        let own = ("origin", "http://127.0.0.1:80");
+        let status = async |headers: &[(&str, &str)]| {
+            stage.ask(Method::POST, "/api/approvals/apr_1/approve", headers).await.status()
+        };
+        let cookie = ("cookie", cookie.as_str());
+        assert_eq!(status(&[own]).await, StatusCode::UNAUTHORIZED);
+        for other in [
+            "http://127.0.0.1:81",
+            "http://localhost:80",
+            "null",
+            "127.0.0.1:80",
+            "http://127.0.0.1:80.evil.example",
+        ] {
+            assert_eq!(status(&[cookie, ("origin", other)]).await, StatusCode::FORBIDDEN, "{other}");
+        }
+        assert_eq!(status(&[cookie]).await, StatusCode::FORBIDDEN);
+        assert_eq!(status(&[cookie, own, ("sec-fetch-site", "same-site")]).await, StatusCode::FORBIDDEN);
+        assert_eq!(status(&[cookie, own, ("sec-fetch-site", "none")]).await, StatusCode::FORBIDDEN);
+        assert_eq!(
+            status(&[cookie, own, ("sec-fetch-site", "same-origin")]).await,
+            StatusCode::NOT_FOUND,
+            "let through"
+        );
+        stage.server.shutdown().await;
+    }
 }

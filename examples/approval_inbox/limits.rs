@@ -42,7 +42,8 @@ impl Used {
             used.starts.entry(run.capability.clone()).or_default().push(event.created_at);
         }
         let approved = approvals.iter().filter(|approval| approval.status == ApprovalStatus::Approved);
-        let ran = approved.filter(|approval| used.started_since(&approval.action.capability, approval.resolved_at));
+        let ran =
+            approved.filter(|approval| used.started_since(&approval.action.capability, approval.resolved_at));
         used.spent = ran.filter_map(amount).fold(0, i64::saturating_add);
         used
     }
@@ -174,4 +175,95 @@ fn bounds(
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "is known".to_owned() } else { parts.join(" and ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, from_value, json, to_value};
+
+    use super::*;
+
+    fn started(id: &str, capability: &str, at: &str) -> Event {
+        from_value(json!({
+            "id": format!("evt_{id}{at}"), "type": "capability.execution_started", "sequence": 1, "mandate": "mnd_1",
+            "createdAt": at, "data": {"execution": {"id": id, "capability": capability}},
+        }))
+        .unwrap()
+    }
+
+    fn asked(status: &str, resolved_at: &str, arguments: Value) -> Approval {
+        from_value(json!({
+            "id": "apr_1", "mandate": "mnd_1", "status": status, "question": "?", "resolvedAt": resolved_at,
+            "action": {"capability": "procurement.create_po", "arguments": arguments},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_run_counts_when_it_starts_once_and_reads_count_apart() {
+        let events = [
+            started("run_1", "email.send", "2026-01-05T09:00:00Z"),
+            started("run_1", "email.send", "2026-01-05T09:00:05Z"),
+            started("run_2", "email.send", "2026-01-05T10:00:00Z"),
+            started("run_3", "email.get_delivery", "2026-01-05T10:00:01Z"),
+        ];
+        let used = Used::count(&events, &[], &HashSet::from(["email.get_delivery".to_owned()]));
+        assert_eq!((used.actions, used.reads, used.times("email.send").len()), (2, 1, 2));
+    }
+
+    #[test]
+    fn what_was_approved_and_ran_was_spent_and_nothing_else_is_known_to_be() {
+        let events = [started("run_1", "procurement.create_po", "2026-01-05T09:00:00Z")];
+        let approvals = [
+            asked("approved", "2026-01-05T08:59:59Z", json!({"amount_minor": 700})),
+            asked("approved", "2026-01-05T09:30:00Z", json!({"amount_minor": 20})),
+            asked("rejected", "2026-01-05T08:00:00Z", json!({"amount_minor": 3})),
+            asked("approved", "2026-01-05T08:00:00Z", json!({"total": 1})),
+            asked("approved", "2026-01-05T08:00:00Z", json!(null)),
+        ];
+        assert_eq!(Used::count(&events, &approvals, &HashSet::new()).spent, 700);
+    }
+
+    #[test]
+    fn no_limit_is_left_out_also_none_that_this_version_does_not_know() {
+        let authority: Authority = from_value(json!({
+            "spend": {"maximum": {"amount": 9, "currency": "eur"}},
+            "maximumReadActions": 4,
+            "capabilityLimits": [{"capability": "a.b", "rate": {"maximum": 3, "interval": "1h"}}],
+            "prohibitedActions": ["c.d"],
+            "quietHours": {"start": "22:00", "end": "07:00", "timezone": "Europe/Paris"},
+            "rules": [{"capability": "a.b", "field": "quantity", "min": 0.10, "max": 500}],
+            "approval": {"requiredFor": ["a.b"]},
+            "successCriteria": [{"fact": "delivered", "equals": true}, {"fact": "reference"}],
+            "moonPhase": "new",
+        }))
+        .unwrap();
+        let limits = to_value(Limit::all(&authority, &Used::default())).unwrap();
+        let words: Vec<String> = limits
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|limit| limit["kind"] == "words")
+            .map(|limit| format!("{}: {}", limit["what"].as_str().unwrap(), limit["text"].as_str().unwrap()))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                "May use: everything that the agent can do",
+                "Never: c.d",
+                "Always asks for: a.b",
+                "Rule: a.b: quantity is at least 0.1 and is at most 500",
+                "Nothing runs: 22:00 to 07:00, Europe/Paris",
+                "Done when: delivered is true",
+                "Done when: reference is known",
+                "Also: moonPhase: \"new\"",
+            ]
+        );
+        assert_eq!(limits[0]["kind"], "spend");
+        assert_eq!(
+            limits[1],
+            json!({"kind": "count", "what": "Actions with an effect", "used": 0, "maximum": null})
+        );
+        assert_eq!((&limits[3]["kind"], &limits[3]["seconds"]), (&json!("rate"), &json!(3600)));
+    }
 }

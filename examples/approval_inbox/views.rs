@@ -76,13 +76,19 @@ impl Whole {
         let mut fields: Vec<Field> = action.fields.into_iter().map(Field::from).collect();
         if is_input_request && fields.is_empty() {
             // A question without fields has one answer; the name is assumed.
-            fields.push(Field { name: "answer".into(), label: "Answer".into(), secret: true, required: true });
+            fields.push(Field {
+                name: "answer".into(),
+                label: "Answer".into(),
+                secret: true,
+                required: true,
+            });
         }
         Self {
             row,
             consequence: action.consequence,
             arguments: action.arguments.get().to_owned(),
-            more: (!action.extra.is_empty()).then(|| serde_json::to_string(&action.extra).unwrap_or_default()),
+            more: (!action.extra.is_empty())
+                .then(|| serde_json::to_string(&action.extra).unwrap_or_default()),
             fields,
             is_input_request,
             reason: approval.reason,
@@ -148,7 +154,12 @@ impl From<&Event> for Happened {
             }
             EventData::ApprovalRequested(asked) | EventData::ApprovalResolved(asked) => {
                 let reason = asked.approval.reason.as_ref().map(|reason| format!(" ({reason})"));
-                format!("{}: {}{}", asked.approval.status, asked.approval.question, reason.unwrap_or_default())
+                format!(
+                    "{}: {}{}",
+                    asked.approval.status,
+                    asked.approval.question,
+                    reason.unwrap_or_default()
+                )
             }
             EventData::ExecutionFailed(run) => match &run.execution.error {
                 Some(error) => format!("{}: {}", run.execution.capability, error.message),

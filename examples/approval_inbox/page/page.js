@@ -4,8 +4,8 @@ import { action, due, standing, status, tick } from "./approval.js";
 import { Decision } from "./decision.js";
 import { Mandate } from "./mandate.js";
 import { path, read } from "./server.js";
-import { announce, code, element, put, text } from "./show.js";
-import { ago, until } from "./time.js";
+import { announce, element, put, text } from "./show.js";
+import { ago, at, until } from "./time.js";
 
 const $ = (selector) => document.querySelector(selector);
 const list = $("#list ul"), empty = $("#list .empty"), detail = $("#detail"), mandates = $("#mandates");
@@ -79,13 +79,14 @@ function draw() {
 function item(row) {
   let made = items.get(row.id);
   if (!made) {
-    const link = element("a", { href: `#${encodeURIComponent(row.id)}` }, element("span", { className: "question" }), element("span", { className: "what" }), element("span", { className: "when" }));
+    const link = element("a", { href: linkTo(row) }, ...["question", "objective", "what", "when"].map((className) => element("span", { className })));
     link.addEventListener("click", () => open?.id === row.id && open.heading.focus());
     made = element("li", {}, link);
     items.set(row.id, made);
   }
-  const [question, what, when] = made.firstElementChild.children;
+  const [question, objective, what, when] = made.firstElementChild.children;
   put(question, row.question);
+  put(objective, row.objective ?? "");
   put(what, row.capability);
   const now = standing(row);
   if (when.dataset.standing !== now || when.dataset.resolved !== (row.resolvedAt ?? "")) {
@@ -94,8 +95,8 @@ function item(row) {
     when.replaceChildren(now === "pending" ? due(row) : status(now));
   }
   if (now !== "pending" && row.resolvedAt) when.title = ago(row.resolvedAt);
-  made.firstElementChild.toggleAttribute("aria-current", open?.id === row.id);
   if (open?.id === row.id) made.firstElementChild.setAttribute("aria-current", "true");
+  else made.firstElementChild.removeAttribute("aria-current");
   return made;
 }
 
@@ -111,6 +112,7 @@ function drawMandates(all) {
   mandates.value = found.has(chosen) ? chosen : "";
 }
 
+const linkTo = (row) => `#${encodeURIComponent(row.id)}`;
 const shortened = (line) => (line.length > 60 ? `${line.slice(0, 59)}…` : line);
 
 // The one that is open
@@ -159,7 +161,8 @@ function drawState() {
   const now = standing(open.approval);
   if (open.state.dataset.standing === now) return;
   open.state.dataset.standing = now;
-  open.state.replaceChildren(status(now), " ", now === "pending" ? due(open.approval) : "");
+  const { expiresAt } = open.approval;
+  open.state.replaceChildren(status(now), ...(now === "pending" ? [" ", due(open.approval), expiresAt ? `, ${at(expiresAt)}` : ""] : []));
 }
 
 function decided(approval) {
@@ -168,6 +171,8 @@ function decided(approval) {
   drawState();
   open.mandate.update(approval);
   draw();
+  const [next] = [...approvals.values()].filter((row) => inFilter(row) && tabOf(row) === "pending").sort(soonestFirst);
+  if (next) open.decision.element.append(element("p", {}, element("a", { href: linkTo(next) }, "Next: ", text(next.question))));
 }
 
 async function refreshOpen() {
@@ -210,10 +215,10 @@ function route(event) {
 function move(by) {
   const rows = visible();
   if (!rows.length) return;
-  const at = rows.findIndex((row) => row.id === open?.id);
-  const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)];
+  const from = rows.findIndex((row) => row.id === open?.id);
+  const next = rows[from < 0 ? 0 : Math.min(Math.max(from + by, 0), rows.length - 1)];
   if (next.id !== open?.id) {
-    history.replaceState(null, "", `#${encodeURIComponent(next.id)}`);
+    history.replaceState(null, "", linkTo(next));
     show(next.id, { focus: false });
   }
   const link = items.get(next.id).firstElementChild;
