@@ -2,6 +2,7 @@
 
 use crate::local::clock::{Epoch, Moment};
 use crate::local::idempotency::Ledger;
+use crate::local::script::Script;
 use crate::model::webhooks::WebhookEndpoint;
 
 mod agenda;
@@ -15,6 +16,7 @@ mod endpoints;
 mod events;
 mod limits;
 mod mandates;
+mod quiet;
 mod record;
 pub(crate) mod secrets;
 pub(crate) mod store;
@@ -28,7 +30,7 @@ pub(crate) use downloads::FILE;
 use downloads::Links;
 pub(crate) use events::EventLog;
 use mandates::MandateRecord;
-pub(crate) use mandates::{Filter as MandateFilter, Job, Outcome};
+pub(crate) use mandates::{Filter as MandateFilter, Job, Mail, Outcome};
 use record::Shelf;
 use store::Store;
 
@@ -50,6 +52,8 @@ pub(crate) struct Workspace {
     /// What is to be run by what was connected for it; whoever holds the workspace takes it away and reports.
     pub(crate) jobs: Vec<Job>,
     agenda: Agenda,
+    /// What agents are told to do, in the order in which it was given.
+    scripts: Vec<Script>,
     pub(crate) ledger: Ledger,
 }
 
@@ -71,6 +75,7 @@ impl Workspace {
             events: EventLog::default(),
             jobs: Vec::new(),
             agenda: Agenda::default(),
+            scripts: Vec::new(),
             ledger: Ledger::default(),
         }
     }
