@@ -125,6 +125,7 @@ use tower_service::Service as _;
 
 use crate::client::Client;
 use crate::error::Result;
+use crate::model::types::MandateId;
 use crate::resources::capabilities::Executor;
 use crate::transport::{Body, HttpError, HttpFuture, HttpService};
 
@@ -138,14 +139,18 @@ mod handlers;
 mod idempotency;
 mod incoming;
 mod router;
+mod script;
 mod shared;
 mod stream;
 mod traffic;
 mod workspace;
 
+pub use agent::Check;
 pub use builder::LocalServerBuilder;
 pub use clock::LocalClock;
+pub use script::{Replied, Script, days, hours, minutes};
 use shared::Shared;
+use workspace::Mail;
 
 /// The one key a local server accepts: a constant, and no secret.
 const API_KEY: &str = "sk_test_local";
@@ -300,6 +305,21 @@ impl LocalServer {
     /// end of the time a person was given counts too.
     pub async fn skip_to_next(&self) -> Option<Timestamp> {
         self.shared.skip_to_next().await
+    }
+
+    /// Says what the agent does in all mandates that are created from now on and that the script is for. Of several
+    /// that fit the one given last is followed.
+    pub fn script(&self, script: Script) {
+        self.shared.with(|workspace, _| workspace.script(script));
+    }
+
+    /// Lets somebody reply to a mandate now, from outside of its script: whoever an action went to, such as
+    /// `sales@atlas.example`. It takes the place of the reply that the script has for the present wait.
+    ///
+    /// Only a matching reply wakes a mandate, and one that comes early is kept (documented).
+    pub fn reply(&self, mandate: &MandateId, from: impl Into<String>, text: impl Into<String>) -> Replied {
+        let mail = Mail::new(from.into(), text.into());
+        self.shared.with(|workspace, now| workspace.reply(mandate.as_str(), mail, now))
     }
 
     /// Stops the server: answers the requests that are under way, and returns when the port is closed.

@@ -2,6 +2,7 @@
 
 use crate::local::clock::{Epoch, Moment};
 use crate::local::idempotency::Ledger;
+use crate::local::script::Script;
 use crate::model::webhooks::WebhookEndpoint;
 
 mod agenda;
@@ -16,6 +17,7 @@ mod events;
 mod limits;
 mod mandates;
 mod polls;
+mod quiet;
 mod record;
 pub(crate) mod secrets;
 pub(crate) mod store;
@@ -29,7 +31,7 @@ pub(crate) use downloads::FILE;
 use downloads::Links;
 pub(crate) use events::EventLog;
 use mandates::MandateRecord;
-pub(crate) use mandates::{Filter as MandateFilter, Job, Outcome};
+pub(crate) use mandates::{Filter as MandateFilter, Job, Mail, Outcome};
 use polls::Polls;
 use record::Shelf;
 use store::Store;
@@ -53,6 +55,8 @@ pub(crate) struct Workspace {
     pub(crate) jobs: Vec<Job>,
     agenda: Agenda,
     pub(crate) polls: Polls,
+    /// What agents are told to do, in the order in which it was given.
+    scripts: Vec<Script>,
     pub(crate) ledger: Ledger,
 }
 
@@ -75,6 +79,7 @@ impl Workspace {
             jobs: Vec::new(),
             agenda: Agenda::default(),
             polls: Polls::default(),
+            scripts: Vec::new(),
             ledger: Ledger::default(),
         }
     }
