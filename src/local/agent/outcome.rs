@@ -112,7 +112,11 @@ pub(crate) fn reply(capability: &str, party: &str, day: &str, text: Option<&str>
     let (name, content_type, text) = if capability == "phone.call" {
         ("call.txt", "text/plain", format!("Call with {party}, in simulation.\n{party}: {said}\n"))
     } else {
-        ("reply.eml", "message/rfc822", format!("From: {party}\r\nSubject: Re: your message\r\n\r\n{said}\r\n"))
+        (
+            "reply.eml",
+            "message/rfc822",
+            format!("From: {party}\r\nSubject: Re: your message\r\n\r\n{said}\r\n"),
+        )
     };
     let promise = claim == promised;
     let document = Document {

@@ -176,8 +176,10 @@ fn complete(approval: &Approval, inputs: &ApprovalInputs) -> Result<()> {
     let required = approval.action.fields.iter().filter(|field| field.required == Some(true));
     match required.map(|field| &field.name).find(|name| inputs.expose(name).is_none()) {
         None => Ok(()),
-        Some(name) => Err(Refusal::invalid(format!("{name:?} is asked for and not given"))
-            .param(format!("inputs.{name}"))),
+        Some(name) => {
+            Err(Refusal::invalid(format!("{name:?} is asked for and not given"))
+                .param(format!("inputs.{name}")))
+        }
     }
 }
 

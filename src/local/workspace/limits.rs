@@ -55,7 +55,8 @@ impl Proposal<'_> {
 
     /// What it spends, if it spends and says so.
     fn amount(&self) -> Option<i64> {
-        let said = || self.spending.map_or_else(|| amount(self.arguments).flatten(), |money| Some(money.amount));
+        let said =
+            || self.spending.map_or_else(|| amount(self.arguments).flatten(), |money| Some(money.amount));
         self.spends().then(said).flatten().filter(|amount| *amount >= 0)
     }
 
@@ -123,7 +124,9 @@ impl Limits<'_> {
 
     fn used_up(&self, capability: &Capability) -> Option<String> {
         let (taken, maximum, kind) = match capability.effect {
-            CapabilityEffect::Read => (self.used.reads, self.authority.maximum_read_actions, "reading actions"),
+            CapabilityEffect::Read => {
+                (self.used.reads, self.authority.maximum_read_actions, "reading actions")
+            }
             _ => (self.used.writes, self.authority.maximum_actions, "actions"),
         };
         if let Some(maximum) = maximum.filter(|maximum| taken >= *maximum) {
@@ -145,7 +148,11 @@ impl Limits<'_> {
             return Some(format!("{} spends and does not say how much", proposal.capability.name));
         };
         if let Some(other) = proposal.spending.filter(|money| money.currency != maximum.currency) {
-            return Some(format!("it would spend {}, and the limit is in {}", money(other), maximum.currency));
+            return Some(format!(
+                "it would spend {}, and the limit is in {}",
+                money(other),
+                maximum.currency
+            ));
         }
         let left = left_to_spend(self.authority, self.used)?;
         let text = |amount| money(&Money::new(amount, &maximum.currency));

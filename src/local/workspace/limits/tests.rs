@@ -118,7 +118,8 @@ fn an_amount_can_be_said_beside_the_arguments_and_has_to_be_one() {
 
 #[test]
 fn quiet_hours_block_and_say_until_when() {
-    let hours = |start: &str, end: &str| Authority::new().quiet_hours(QuietHours::new(start, end, "Europe/Paris"));
+    let hours =
+        |start: &str, end: &str| Authority::new().quiet_hours(QuietHours::new(start, end, "Europe/Paris"));
     // It is ten in Paris.
     let why = Desk::new().take(&capability("email.get_delivery"), &json!({}), &hours("09:30", "10:30"));
     assert_eq!(why.unwrap(), "these are quiet hours, until 10:30 in Europe/Paris");
@@ -167,7 +168,11 @@ fn what_is_costly_rests_on_a_fact_by_its_amount_or_by_an_argument_of_its_name() 
     let asks = |capability: &Capability, arguments: Value, key: &str, value: Value, status: FactStatus| {
         let fact = json!({"key": key, "value": value, "status": status});
         let fact: Fact = serde_json::from_str(&fact.to_string()).unwrap();
-        needs_approval(&Proposal { capability, arguments: &arguments, spending: None }, &Authority::new(), &[fact])
+        needs_approval(
+            &Proposal { capability, arguments: &arguments, spending: None },
+            &Authority::new(),
+            &[fact],
+        )
     };
     let cost = || json!({"amount_minor": 5, "part": "48-221"});
     assert!(asks(&order(), cost(), "quoted", json!(5), FactStatus::Asserted));

@@ -50,14 +50,7 @@ impl Workspace {
         self.put(serial, Subject::Question(ask), question, shown, at);
     }
 
-    fn put(
-        &mut self,
-        serial: Serial,
-        subject: Subject,
-        question: String,
-        shown: ApprovalAction,
-        at: Moment,
-    ) {
+    fn put(&mut self, serial: Serial, subject: Subject, question: String, shown: ApprovalAction, at: Moment) {
         let Some(record) = self.mandates.get(serial) else { return };
         // After the mandate's own end a decision would be about nothing.
         let longest = at.after(approvals::TIME_TO_DECIDE);
@@ -107,7 +100,9 @@ impl Workspace {
         let name = subject.name().to_owned();
         let text = match &subject {
             Subject::Action(_) => format!("A person refused {name}. Going on without it."),
-            Subject::Question(ask) => format!("A person gave no answer to: {} Going on without it.", ask.question),
+            Subject::Question(ask) => {
+                format!("A person gave no answer to: {} Going on without it.", ask.question)
+            }
         };
         if let Subject::Action(action) = &subject {
             self.attempted(serial, &name, &action.arguments, false);
@@ -125,7 +120,10 @@ impl Workspace {
         let state = match &asked.subject {
             Subject::Action(action) => {
                 let name = &action.act.capability;
-                waiting(format!("Asked whether {name} may run."), format!("A person's decision on {name}{day}"))
+                waiting(
+                    format!("Asked whether {name} may run."),
+                    format!("A person's decision on {name}{day}"),
+                )
             }
             Subject::Question(ask) => {
                 waiting(format!("Asked: {}", ask.question), format!("A person's answer{day}"))

@@ -34,7 +34,8 @@ impl Workspace {
         match &ending {
             Ending::Usual if criteria.is_empty() && tally.runs.is_empty() => {
                 wrong.extend(tally.not_done.iter().map(question));
-                let unknown = tally.unknown.iter().map(|(name, _)| format!("what became of {name} is unknown"));
+                let unknown =
+                    tally.unknown.iter().map(|(name, _)| format!("what became of {name} is unknown"));
                 wrong.extend(unknown.map(|why| question(&why)));
             }
             Ending::Usual | Ending::Complete(_) => {}

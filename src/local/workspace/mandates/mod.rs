@@ -33,8 +33,8 @@ mod steps;
 mod unclear;
 mod waits;
 
-use actions::{Run, Underway};
 pub(crate) use actions::{Job, Outcome};
+use actions::{Run, Underway};
 use decisions::Asked;
 pub(crate) use waits::Mail;
 use waits::Wait;
@@ -221,7 +221,8 @@ impl Workspace {
     #[cfg_attr(not(test), expect(dead_code, reason = "the clock is to ask before it jumps"))]
     pub(in crate::local) fn awaits_person(&self, serial: Serial) -> bool {
         self.mandates.get(serial).is_some_and(|record| {
-            let awaits = matches!(record.mandate.status, MandateStatus::NeedsApproval | MandateStatus::Paused);
+            let awaits =
+                matches!(record.mandate.status, MandateStatus::NeedsApproval | MandateStatus::Paused);
             awaits && !record.nobody_answers
         })
     }

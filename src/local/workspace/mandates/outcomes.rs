@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::actions::{Course, Outcome, Run, Underway};
 use super::Doing;
+use super::actions::{Course, Outcome, Run, Underway};
 use crate::local::agent::{Check, Step, outcome};
 use crate::local::clock::Moment;
 use crate::local::workspace::Workspace;

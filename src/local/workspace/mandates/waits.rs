@@ -166,7 +166,10 @@ impl Workspace {
             }
         }
         let Some(record) = self.mandates.get(serial) else { return Replied::Refused };
-        if !record.mandate.status.is_terminal() && record.mail.len() < MOST_KEPT && self.may_come(record, &mail) {
+        if !record.mandate.status.is_terminal()
+            && record.mail.len() < MOST_KEPT
+            && self.may_come(record, &mail)
+        {
             if let Some(record) = self.mandates.get_mut(serial) {
                 record.mail.push(mail);
             }
