@@ -20,6 +20,7 @@ use crate::types::{ErrorCode, Money};
 mod agents;
 mod approvals;
 mod capabilities;
+mod events;
 mod execution;
 mod limits;
 mod mandates;

@@ -154,3 +154,23 @@ async fn who_said_something_stands_apart_from_how_well_it_holds() {
     assert_eq!((promise.text.as_str(), promise.due_at), ("To ship on Friday.", None));
     assert_eq!(work.information_needs().list().await.unwrap().data[0].question, "The tracking number.");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_artifact_is_kept_as_it_is_and_fetched_by_a_link_that_ends() {
+    // Verification: "saved exactly as they arrived"
+    // Verification: "Downloads use short-lived signed links"
+    const TEXT: &str = "Signed by both.\r\nDelivery by Friday.\r\n";
+    let script = Script::any().evidence("Contract", TEXT, "Delivery by Friday.").complete("Done.");
+    let (scene, work, _) = run(Authority::new(), script).await;
+    let artifact = work.artifacts().list().await.unwrap().data.remove(0);
+    assert_eq!(artifact.size, Some(TEXT.len() as u64));
+    let download = scene.client.artifacts().download(&artifact.id).await.unwrap();
+    let path = download.url.expose().strip_prefix(scene.server.url()).unwrap().to_owned();
+    let request = http::Request::get(format!("http://127.0.0.1{path}")).body(Bytes::new()).unwrap();
+    let answer = scene.server.service().call(request).await.unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), TEXT);
+    let lasts = download.expires_at.unwrap().duration_since(artifact.created_at.unwrap());
+    assert!(lasts.unsigned_abs() <= days(4) + hours(1), "{lasts}");
+    let record = serde_json::to_string(&work.evidence().list().await.unwrap().data).unwrap();
+    assert!(!record.contains("signature"), "{record}");
+}
