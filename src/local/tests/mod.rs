@@ -18,7 +18,10 @@ mod endpoints;
 mod lifecycle;
 mod mandates;
 mod protocol;
+mod purchase;
 mod record;
+mod rules;
+mod scripts;
 mod streams;
 
 /// A server and a client of it in memory. Its clock is tokio's: paused in most of these tests.
