@@ -12,6 +12,7 @@ use crate::transport::HttpService as _;
 mod agents;
 mod approvals;
 mod connected;
+mod deliveries;
 mod endpoints;
 #[cfg(feature = "schema")]
 mod lifecycle;

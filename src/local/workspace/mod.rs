@@ -2,7 +2,6 @@
 
 use crate::local::clock::{Epoch, Moment};
 use crate::local::idempotency::Ledger;
-use crate::model::webhooks::WebhookEndpoint;
 
 mod agenda;
 mod agents;
@@ -10,6 +9,7 @@ mod amendments;
 mod approvals;
 mod authority;
 mod capabilities;
+mod deliveries;
 mod downloads;
 mod endpoints;
 mod events;
@@ -24,8 +24,11 @@ use agents::AgentRecord;
 use approvals::ApprovalRecord;
 pub(crate) use approvals::{ApprovalFilter, Decision};
 use capabilities::Registry;
+pub(crate) use deliveries::Attempt;
+use deliveries::Deliveries;
 pub(crate) use downloads::FILE;
 use downloads::Links;
+use endpoints::EndpointRecord;
 pub(crate) use events::EventLog;
 use mandates::MandateRecord;
 pub(crate) use mandates::{Filter as MandateFilter, Job, Outcome};
@@ -43,12 +46,15 @@ pub(crate) struct Workspace {
     mandates: Store<MandateRecord>,
     approvals: Store<ApprovalRecord>,
     capabilities: Registry,
-    endpoints: Store<WebhookEndpoint>,
+    endpoints: Store<EndpointRecord>,
+    deliveries: Deliveries,
     shelf: Shelf,
     links: Links,
     pub(crate) events: EventLog,
     /// What is to be run by what was connected for it; whoever holds the workspace takes it away and reports.
     pub(crate) jobs: Vec<Job>,
+    /// What is to be sent to webhook endpoints, in the same way.
+    pub(crate) attempts: Vec<Attempt>,
     agenda: Agenda,
     pub(crate) ledger: Ledger,
 }
@@ -66,10 +72,12 @@ impl Workspace {
             approvals: Store::default(),
             capabilities,
             endpoints: Store::default(),
+            deliveries: Deliveries::default(),
             shelf: Shelf::new(),
             links: Links::default(),
             events: EventLog::default(),
             jobs: Vec::new(),
+            attempts: Vec::new(),
             agenda: Agenda::default(),
             ledger: Ledger::default(),
         }
@@ -80,11 +88,13 @@ impl Workspace {
         while let Some((at, serial)) = self.agenda.first().filter(|(at, _)| *at <= now) {
             self.wake_mandate(serial, at);
         }
+        self.send_due(now);
     }
 
     /// When something happens next by itself.
     pub(crate) fn next_due(&self) -> Option<Moment> {
-        self.agenda.first().map(|(at, _)| at)
+        let mandates = self.agenda.first().map(|(at, _)| at);
+        mandates.into_iter().chain(self.deliveries.next_due()).min()
     }
 
     fn new_id(&mut self, prefix: &str) -> String {
