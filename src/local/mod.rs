@@ -69,7 +69,8 @@
 //!
 //! Here only: at most 8 deliveries to one endpoint are under way at a time. The last 10,000 are kept; those that are
 //! over are forgotten first, then the oldest that nobody takes. No proxy is asked. What a shutdown finds under way
-//! is broken off. Retries follow the clock of the server, signatures have the time of day.
+//! is broken off. Retries follow the clock of the server, signatures have the time of day. In a test with a paused
+//! clock the receiver too runs in the server's current-thread runtime.
 //!
 //! # What holds here
 //!

@@ -66,13 +66,16 @@ async fn a_redelivery_has_the_same_id_and_body_and_is_tried_like_a_new_one() {
     tokio::time::sleep(LONG).await;
     let record = stage.record(&delivered);
     assert_eq!((record.state, record.attempts.len()), (DeliveryState::Failed, 13));
+    stage.server.redeliver(&delivered).unwrap();
+    tokio::time::sleep(LONG).await;
+    assert_eq!(stage.record(&delivered).attempts.len(), 25, "as often again");
     stage.always(None);
     stage.server.redeliver(&delivered).unwrap();
     assert_eq!(stage.record(&delivered).state, DeliveryState::Pending);
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert_eq!(stage.record(&delivered).state, DeliveryState::Delivered);
     let got = stage.got();
-    assert_eq!(got.len(), 14);
+    assert_eq!(got.len(), 26);
     for repeat in &got[1..] {
         assert_eq!((&repeat.id, repeat.request.body()), (&delivered, got[0].request.body()));
         assert!(repeat.verifies_with(&secret));
