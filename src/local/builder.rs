@@ -11,9 +11,11 @@ use tokio::sync::oneshot;
 
 use super::clock::LocalClock;
 use super::course::keep_moving;
+use super::sending::Network;
 use super::shared::Shared;
 use super::{LocalServer, router};
 use crate::error::{Error, Result};
+use crate::transport::HttpService;
 
 /// Sets up a [`LocalServer`], from [`LocalServer::builder`].
 ///
@@ -66,6 +68,11 @@ impl LocalServerBuilder {
     /// [`ErrorKind::Config`](crate::ErrorKind::Config) when there is no tokio runtime, or the address can't be
     /// had.
     pub async fn start(self) -> Result<LocalServer> {
+        self.start_with(Arc::new(Network::default())).await
+    }
+
+    /// The same with something else to send deliveries with.
+    pub(super) async fn start_with(self, sender: Arc<dyn HttpService>) -> Result<LocalServer> {
         let Ok(runtime) = Handle::try_current() else {
             return Err(Error::config("the local server needs a tokio runtime to run in"));
         };
@@ -76,7 +83,7 @@ impl LocalServerBuilder {
         let url = format!("http://{}", listener.local_addr().map_err(refuse)?);
 
         let random = self.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-        let shared = Shared::start(runtime, url.clone(), self.clock, random);
+        let shared = Shared::start(runtime, url.clone(), self.clock, random, sender);
         let router = router::router(Arc::clone(&shared));
         let (stop, stopped) = oneshot::channel::<()>();
         let listener = listener.tap_io(|connection| {

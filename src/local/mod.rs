@@ -4,8 +4,9 @@
 //! [`LocalServer::start`] runs a real HTTP server on a free port of this machine, inside your runtime, with
 //! its state in memory. Everything is kept and checked as the service does it; what an agent *does* is
 //! simulated. A mandate is queued, takes each of its granted actions once inside its limits, asks a person where
-//! it has to, waits a moment for a reply, checks its success criteria, and is done. Nothing is ever sent to
-//! anyone, but what you [connect](LocalServer::connect) really runs.
+//! it has to, waits a moment for a reply, checks its success criteria, and is done. No action
+//! reaches anyone, but what you [connect](LocalServer::connect) really runs, and webhook endpoints really get their
+//! deliveries.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -58,6 +59,26 @@
 //! # }
 //! ```
 //!
+//! # Webhooks
+//!
+//! Each event is really sent to the endpoints that want it, by HTTP and signed, so that a receiver can be tried out
+//! from its signature check to its retries: an endpoint on this machine may be http.
+//! [`deliveries`](LocalServer::deliveries) is the log, [`redeliver`](LocalServer::redeliver) makes a duplicate.
+//!
+//! Documented by the service: the headers, the event as the body, one id for all attempts of a delivery, a retry
+//! after any answer but a 2xx and after none in time, with at most an hour in between, and after a rotation a
+//! signature for each active secret. Deliveries can overtake each other.
+//!
+//! Assumed: an endpoint has 10 s to answer, and redirects are not followed; a delivery is tried 12 times, after 5 s,
+//! 20 s, 80 s and so on up to an hour; a replaced secret stays active for 24 hours, but no more than 16 are; an
+//! endpoint that is disabled or deleted gets nothing more, not even what it missed. A change of its URL holds for
+//! retries too.
+//!
+//! Here only: at most 8 deliveries to one endpoint are under way at a time. The last 10,000 are kept; those that are
+//! over are forgotten first, then the oldest that nobody takes. No proxy is asked. What a shutdown finds under way
+//! is broken off. Retries follow the clock of the server, signatures have the time of day. In a test with a paused
+//! clock the receiver too runs in the server's current-thread runtime.
+//!
 //! # What holds here
 //!
 //! Documented by the service, and enforced:
@@ -90,7 +111,7 @@
 //! - Events have a sequence that rises within their mandate, with gaps. The last of a mandate is its final
 //!   status: what still runs when a mandate expires runs to its end, and its outcome is not recorded.
 //! - A phone takes a moment to be set up, then shows its number; everything else is ready at once.
-//! - A webhook endpoint's secret is shown once.
+//! - A webhook endpoint's secret is shown once, and [what happens is delivered to it](#webhooks).
 //!
 //! Simulated, so not to be relied on:
 //!
@@ -100,9 +121,9 @@
 //!   it, as long as at least one action was done. What your own function returns counts as confirmed, whatever
 //!   its `verify` says; the service confirms it by its own check.
 //!
-//! Not here: deliveries to webhook endpoints (they are kept and none is sent to), quiet hours, requests for
-//! information, and outcomes that stay unknown. No key is ever in progress, since one request is dealt with at a
-//! time. The last 100,000 events are kept, all else as long as the server lives.
+//! Not here: quiet hours, requests for information, and outcomes that stay unknown. No key is ever in progress,
+//! since one request is dealt with at a time. The last 100,000 events are kept, all else but deliveries as long as
+//! the server lives.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
 //! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A
@@ -135,11 +156,13 @@ mod builder;
 mod capabilities;
 mod clock;
 mod course;
+mod deliveries;
 mod handlers;
 mod idempotency;
 mod incoming;
 mod router;
 mod script;
+mod sending;
 mod shared;
 mod stream;
 mod traffic;
@@ -148,6 +171,7 @@ mod workspace;
 pub use agent::Check;
 pub use builder::LocalServerBuilder;
 pub use clock::LocalClock;
+pub use deliveries::{DeliveryAttempt, DeliveryOutcome, DeliveryRecord, DeliveryState, RedeliverError};
 pub use script::{Replied, Script, days, hours, minutes};
 use shared::Shared;
 use workspace::Mail;
@@ -320,6 +344,60 @@ impl LocalServer {
     pub fn reply(&self, mandate: &MandateId, from: impl Into<String>, text: impl Into<String>) -> Replied {
         let mail = Mail::new(from.into(), text.into());
         self.shared.with(|workspace, now| workspace.reply(mandate.as_str(), mail, now))
+    }
+
+    /// The log of deliveries to webhook endpoints, oldest first: what was sent, how it was taken, and what is still to
+    /// come. Which are kept is [said above](self#webhooks).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use axum::{Router, http::StatusCode, routing::post};
+    /// use shadway::agents::AgentCreateParams;
+    /// use shadway::local::LocalServer;
+    /// use shadway::mandates::MandateCreateParams;
+    /// use shadway::webhooks::{VerifiedEvent, Verifier, WebhookEndpointCreateParams};
+    ///
+    /// async fn receive(delivery: VerifiedEvent) -> StatusCode {
+    ///     println!("{} {}", delivery.id, delivery.event.event_type);
+    ///     StatusCode::NO_CONTENT
+    /// }
+    ///
+    /// let server = LocalServer::start().await?;
+    /// let client = server.client()?;
+    ///
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    /// let url = format!("http://{}/webhooks", listener.local_addr()?);
+    /// let webhooks = client.webhooks();
+    /// let created = webhooks.endpoints().create(WebhookEndpointCreateParams::new(url, ["*"])).await?;
+    /// let verifier = Verifier::new(created.secret)?;
+    /// let router = Router::new().route("/webhooks", post(receive)).with_state(verifier);
+    /// tokio::spawn(async move { axum::serve(listener, router).await });
+    ///
+    /// let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?;
+    /// client.mandate(&mandate.id).wait().await?;
+    ///
+    /// let log = server.deliveries();
+    /// println!("{}: {:?} after {} attempts", log[0].event_type, log[0].state, log[0].attempts.len());
+    /// server.redeliver(&log[0].id)?; // the same id and the same event, once more
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn deliveries(&self) -> Vec<DeliveryRecord> {
+        self.shared.with(|workspace, _| workspace.delivery_log())
+    }
+
+    /// Sends a delivery once more, whatever came of it: with the same id and the same body, and a new signature. If
+    /// that fails, it is tried again like a new one.
+    ///
+    /// One that is under way follows once that is over.
+    ///
+    /// # Errors
+    /// When the log has no delivery with this id, or its endpoint is not active.
+    pub fn redeliver(&self, delivery: &str) -> std::result::Result<(), RedeliverError> {
+        self.shared.with(|workspace, now| workspace.redeliver(delivery, now))
     }
 
     /// Stops the server: answers the requests that are under way, and returns when the port is closed.

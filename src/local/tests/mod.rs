@@ -13,6 +13,7 @@ mod agents;
 mod approvals;
 mod clock;
 mod connected;
+mod deliveries;
 mod endpoints;
 #[cfg(feature = "schema")]
 mod lifecycle;

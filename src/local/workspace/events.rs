@@ -122,7 +122,9 @@ impl Workspace {
         self.polls.answered(mandate, &data);
         let (sequence, mandate) = (record.sequence, record.mandate.id.clone());
         let extra = RawFields::default();
-        self.events.append(Event { id, event_type, sequence, mandate, created_at, data, extra });
+        let event = Event { id, event_type, sequence, mandate, created_at, data, extra };
+        self.deliver(&event, at);
+        self.events.append(event);
     }
 
     pub(crate) fn list_events(&self, window: &Window) -> Result<Page<Event>> {

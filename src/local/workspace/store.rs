@@ -47,6 +47,15 @@ impl<T> Store<T> {
         self.items.get_mut(&serial)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// All of them, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Serial, &T)> {
+        self.items.iter().map(|(serial, item)| (*serial, item))
+    }
+
     pub(crate) fn find(&self, id: &str) -> Option<&T> {
         self.get(self.serial(id)?)
     }
