@@ -14,6 +14,8 @@ mod approvals;
 mod clock;
 mod connected;
 mod endpoints;
+mod faults;
+mod inspection;
 #[cfg(feature = "schema")]
 mod lifecycle;
 mod mandates;

@@ -27,7 +27,7 @@ pub(crate) use approvals::{ApprovalFilter, Decision};
 use capabilities::Registry;
 pub(crate) use downloads::FILE;
 use downloads::Links;
-pub(crate) use events::EventLog;
+pub(crate) use events::{EventLog, is_gap};
 use mandates::MandateRecord;
 pub(crate) use mandates::{Filter as MandateFilter, Job, Outcome};
 use polls::Polls;

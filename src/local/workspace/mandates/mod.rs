@@ -168,6 +168,11 @@ impl Workspace {
         self.mandates.page(window, keep, |record| record.mandate.clone())
     }
 
+    /// All of them, oldest first.
+    pub(crate) fn all_mandates(&self) -> Vec<Mandate> {
+        self.mandates.after(0).map(|(_, record)| record.mandate.clone()).collect()
+    }
+
     /// Whether what is due next for it is the end of the time that a person has.
     pub(super) fn awaits_person(&self, serial: Serial) -> bool {
         let waits = |record: &MandateRecord| {
