@@ -59,6 +59,66 @@
 //! # }
 //! ```
 //!
+//! # Faults
+//!
+//! Whatever a network or a service in trouble does to a client, it does here on demand: [`LocalServer::fault`] takes
+//! a [`Fault`], which says what goes wrong, with which requests and how often. Answers are refused, late, cut short,
+//! changed or lost after the change was made; streams break, fall silent, repeat themselves. Over sockets and in
+//! memory the same happens, and with a [seed](LocalServerBuilder::seed) it happens again in the next run.
+//! [`LocalServer::revoke_key`] takes the key back while your program runs.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> shadway::Result<()> {
+//! use std::time::Duration;
+//!
+//! use http::Method;
+//! use shadway::Client;
+//! use shadway::agents::AgentCreateParams;
+//! use shadway::local::{Fault, LocalServer};
+//! use shadway::mandates::{MandateCreateParams, MandateStatus};
+//!
+//! let server = LocalServer::builder().seed(7).start().await?;
+//! let client = Client::builder().api_key(server.api_key()).http_service(server.service()).build()?;
+//! server.fault(Fault::status(429).retry_after(Duration::from_secs(1)).on(Method::POST, "/v1/agents").times(1));
+//! server.fault(Fault::drop_answer().on(Method::POST, "/v1/mandates").times(1));
+//! server.fault(Fault::cut_after(1).on_streams());
+//! server.fault(Fault::bad_gateway().on(Method::GET, "/v1/mandates/{id}").probability(0.2));
+//!
+//! // A program that works, works all the same.
+//! let agent = client.agents().create(AgentCreateParams::new("Assistant", "your-provider/your-model")).await?;
+//! let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Think.")).await?;
+//! let done = client.mandate(&mandate.id).wait().await?;
+//! assert_eq!(done.status, MandateStatus::Completed);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Inspection
+//!
+//! A test can look at what the server got and made of it: [`LocalServer::requests`], [`LocalServer::mandates`], and
+//! [`LocalServer::approvals`], where the person in the test waits for what to decide.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> shadway::Result<()> {
+//! # use shadway::Client;
+//! # use shadway::agents::AgentCreateParams;
+//! # use shadway::local::{Fault, LocalServer};
+//! # use shadway::mandates::MandateCreateParams;
+//! # let server = LocalServer::start().await?;
+//! # let client = Client::builder().api_key(server.api_key()).http_service(server.service()).build()?;
+//! # let agent = client.agents().create(AgentCreateParams::new("Assistant", "your-provider/your-model")).await?;
+//! server.fault(Fault::drop_answer().on(http::Method::POST, "/v1/mandates").times(2));
+//! client.mandates().create(MandateCreateParams::new(&agent.id, "Ask for a quote.")).await?;
+//!
+//! let requests = server.requests();
+//! assert_eq!(requests.iter().filter(|request| request.route == "/v1/mandates").count(), 3, "three attempts");
+//! assert_eq!(server.mandates().len(), 1, "one mandate");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Webhooks
 //!
 //! Each event is really sent to the endpoints that want it, by HTTP and signed, so that a receiver can be tried out
@@ -136,13 +196,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::Router;
 use bytes::Bytes;
-use http_body_util::Full;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tower_service::Service as _;
 
 use crate::client::Client;
 use crate::error::Result;
@@ -157,13 +214,18 @@ mod capabilities;
 mod clock;
 mod course;
 mod deliveries;
+mod entry;
+mod faults;
 mod handlers;
 mod idempotency;
 mod incoming;
+mod inspection;
+mod requests;
 mod router;
 mod script;
 mod sending;
 mod shared;
+mod sockets;
 mod stream;
 mod traffic;
 mod workspace;
@@ -172,6 +234,10 @@ pub use agent::Check;
 pub use builder::LocalServerBuilder;
 pub use clock::LocalClock;
 pub use deliveries::{DeliveryAttempt, DeliveryOutcome, DeliveryRecord, DeliveryState, RedeliverError};
+use entry::Entry;
+pub use faults::Fault;
+pub use inspection::LocalApprovals;
+pub use requests::RequestRecord;
 pub use script::{Replied, Script, days, hours, minutes};
 use shared::Shared;
 use workspace::Mail;
@@ -196,8 +262,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// ```
 pub struct LocalServer {
     url: String,
-    router: Router,
     shared: Arc<Shared>,
+    entry: Entry,
     /// Dropped to tell the server that it is over.
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
@@ -242,7 +308,7 @@ impl LocalServer {
     /// [`ClientBuilder::http_service`](crate::ClientBuilder::http_service): the same state, no socket.
     #[must_use]
     pub fn service(&self) -> LocalService {
-        LocalService { router: self.router.clone(), shared: Arc::clone(&self.shared) }
+        LocalService { entry: self.entry.clone() }
     }
 
     /// Gives a capability of your own something that runs it: a defined one, or an [`Executor`].
@@ -433,20 +499,19 @@ impl fmt::Debug for LocalServer {
 /// It does not keep the server alive: once that is stopped or dropped, no connection can be made.
 #[derive(Clone)]
 pub struct LocalService {
-    router: Router,
-    shared: Arc<Shared>,
+    entry: Entry,
 }
 
 impl HttpService for LocalService {
     fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
-        let mut router = self.router.clone();
+        let entry = self.entry.clone();
         Box::pin(async move {
-            if self.shared.stopped.load(Ordering::Relaxed) {
+            if entry.shared.stopped.load(Ordering::Relaxed) {
                 return Err(HttpError::connect("the local server has been stopped"));
             }
-            match router.call(request.map(Full::new)).await {
+            match entry.answer(request.map(Into::into)).await {
                 Ok(response) => Ok(response.map(Body::new)),
-                Err(never) => match never {},
+                Err(closed) => Err(HttpError::other(closed)),
             }
         })
     }

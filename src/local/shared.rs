@@ -12,6 +12,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::clock::{Clock, LocalClock, Moment};
+use super::faults::Faults;
+use super::requests::Journal;
 use super::sending;
 use super::traffic::{Kind, Traffic};
 use super::workspace::{Attempt, Job, Outcome, Workspace, secrets};
@@ -30,6 +32,10 @@ pub(crate) struct Shared {
     /// Where jobs run, and those that do.
     runtime: Handle,
     running: Mutex<JoinSet<()>>,
+    faults: Mutex<Faults>,
+    journal: Mutex<Journal>,
+    /// Whether the key is accepted no more.
+    pub(crate) revoked: AtomicBool,
     pub(crate) stopped: AtomicBool,
     this: Weak<Self>,
 }
@@ -40,10 +46,11 @@ impl Shared {
         runtime: Handle,
         origin: String,
         clock: LocalClock,
-        random: fastrand::Rng,
+        mut random: fastrand::Rng,
         sender: Arc<dyn HttpService>,
     ) -> Arc<Self> {
         let clock = Clock::start(clock);
+        let faults = Mutex::new(Faults::new(random.fork()));
         let workspace = Mutex::new(Workspace::new(clock.epoch, random, origin));
         Arc::new_cyclic(|this| Self {
             clock,
@@ -53,6 +60,9 @@ impl Shared {
             sender,
             runtime,
             running: Mutex::default(),
+            faults,
+            journal: Mutex::default(),
+            revoked: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             this: Weak::clone(this),
         })
@@ -153,11 +163,37 @@ impl Shared {
         );
     }
 
+    pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn revoke_key(&self) {
+        self.revoked.store(true, Ordering::Relaxed);
+        self.wake_followers();
+    }
+
+    pub(crate) fn restore_key(&self) {
+        self.revoked.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) async fn until_stopped(&self) {
+        // The sender lives as long as this does.
+        let _ = self.position.subscribe().wait_for(|_| self.stopped.load(Ordering::Relaxed)).await;
+    }
+
+    /// Wakes whoever follows the events, to see that it is over.
+    fn wake_followers(&self) {
+        self.position.send_modify(|_| {});
+    }
+
     /// Ends whatever runs.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        // Wakes whoever follows the events, to see that it is over.
-        self.position.send_modify(|_| {});
+        self.wake_followers();
         self.running.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }

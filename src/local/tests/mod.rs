@@ -15,6 +15,8 @@ mod clock;
 mod connected;
 mod deliveries;
 mod endpoints;
+mod faults;
+mod inspection;
 #[cfg(feature = "schema")]
 mod lifecycle;
 mod mandates;

@@ -114,6 +114,18 @@ impl Workspace {
         self.approvals.page(window, keep, |record| record.approval.clone())
     }
 
+    /// The first one after another that waits for a decision.
+    pub(crate) fn next_pending(&self, after: Serial) -> Option<(Serial, Approval)> {
+        let mut pending = self.approvals.after(after).filter(|(_, record)| record.approval.is_pending());
+        pending.next().map(|(serial, record)| (serial, record.approval.clone()))
+    }
+
+    /// All that wait for a decision, oldest first.
+    pub(crate) fn pending_approvals(&self) -> Vec<Approval> {
+        let all = self.approvals.after(0).map(|(_, record)| &record.approval);
+        all.filter(|approval| approval.is_pending()).cloned().collect()
+    }
+
     /// The first decision wins, and the same one again gives its result (documented). One after its time runs
     /// nothing: by then the approval has expired.
     pub(crate) fn decide(

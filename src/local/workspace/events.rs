@@ -145,7 +145,12 @@ impl Workspace {
 
 fn following(sequence: u64) -> u64 {
     let next = sequence + 1;
-    if next % GAP == 0 { next + 1 } else { next }
+    if is_gap(next) { next + 1 } else { next }
+}
+
+/// Whether no event of any mandate has this number.
+pub(crate) fn is_gap(sequence: u64) -> bool {
+    sequence % GAP == 0
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ use deliveries::Deliveries;
 pub(crate) use downloads::FILE;
 use downloads::Links;
 use endpoints::EndpointRecord;
-pub(crate) use events::EventLog;
+pub(crate) use events::{EventLog, is_gap};
 use mandates::MandateRecord;
 pub(crate) use mandates::{Filter as MandateFilter, Job, Mail, Outcome};
 use polls::Polls;

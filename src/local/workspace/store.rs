@@ -64,6 +64,12 @@ impl<T> Store<T> {
         self.get_mut(self.serial(id)?)
     }
 
+    /// All that were added after one, oldest first.
+    pub(crate) fn after(&self, serial: Serial) -> impl Iterator<Item = (Serial, &T)> {
+        let range = (Bound::Excluded(serial), Bound::Unbounded);
+        self.items.range(range).map(|(serial, item)| (*serial, item))
+    }
+
     pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
         self.items.remove(&self.serials.remove(id)?)
     }
@@ -76,9 +82,7 @@ impl<T> Store<T> {
         view: impl Fn(&T) -> V,
     ) -> Result<Page<V>> {
         window.within(self.last)?;
-        let following = (Bound::Excluded(window.after), Bound::Unbounded);
-        let rest = self.items.range(following).filter(|(_, item)| keep(item));
-        Ok(page(window, rest.map(|(serial, item)| (*serial, item)), view))
+        Ok(page(window, self.after(window.after).filter(|(_, item)| keep(item)), view))
     }
 }
 

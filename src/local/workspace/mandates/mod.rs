@@ -207,6 +207,11 @@ impl Workspace {
         self.mandates.page(window, keep, |record| record.mandate.clone())
     }
 
+    /// All of them, oldest first.
+    pub(crate) fn all_mandates(&self) -> Vec<Mandate> {
+        self.mandates.after(0).map(|(_, record)| record.mandate.clone()).collect()
+    }
+
     pub(super) fn recorded(&self, id: &str) -> Result<&MandateRecord> {
         self.mandates.find(id).ok_or_else(|| unknown(id))
     }
