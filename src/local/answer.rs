@@ -1,5 +1,7 @@
 //! What the server answers: a resource, or a refusal in the envelope that every error has.
 
+use std::fmt;
+
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -11,7 +13,7 @@ use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
 /// A whole answer, fit to be given again.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) body: Bytes,
@@ -36,6 +38,13 @@ impl Reply {
             Ok(body) => Ok(Self { status, body: body.into() }),
             Err(error) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
         }
+    }
+}
+
+/// Without the body, which may hold the secret of an endpoint.
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").field("status", &self.status).finish_non_exhaustive()
     }
 }
 

@@ -4,16 +4,18 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::clock::LocalClock;
 use super::course::keep_moving;
+use super::entry::Entry;
+use super::sending::Network;
 use super::shared::Shared;
-use super::{LocalServer, router};
+use super::{LocalServer, sockets};
 use crate::error::{Error, Result};
+use crate::transport::HttpService;
 
 /// Sets up a [`LocalServer`], from [`LocalServer::builder`].
 ///
@@ -66,6 +68,11 @@ impl LocalServerBuilder {
     /// [`ErrorKind::Config`](crate::ErrorKind::Config) when there is no tokio runtime, or the address can't be
     /// had.
     pub async fn start(self) -> Result<LocalServer> {
+        self.start_with(Arc::new(Network::default())).await
+    }
+
+    /// The same with something else to send deliveries with.
+    pub(super) async fn start_with(self, sender: Arc<dyn HttpService>) -> Result<LocalServer> {
         let Ok(runtime) = Handle::try_current() else {
             return Err(Error::config("the local server needs a tokio runtime to run in"));
         };
@@ -76,22 +83,14 @@ impl LocalServerBuilder {
         let url = format!("http://{}", listener.local_addr().map_err(refuse)?);
 
         let random = self.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-        let shared = Shared::start(runtime, url.clone(), self.clock, random);
-        let router = router::router(Arc::clone(&shared));
+        let shared = Shared::start(runtime, url.clone(), self.clock, random, sender);
+        let entry = Entry::new(Arc::clone(&shared));
         let (stop, stopped) = oneshot::channel::<()>();
-        let listener = listener.tap_io(|connection| {
-            // Without it answers are slower, and nothing else.
-            let _ = connection.set_nodelay(true);
-        });
-        let server = axum::serve(listener, router.clone()).with_graceful_shutdown(async move {
+        let serving = tokio::spawn(sockets::serve(listener, entry.clone(), async move {
             // Sent or dropped, it is over.
             let _ = stopped.await;
-        });
-        let serving = tokio::spawn(async move {
-            // It ends when it is told to; errors of single connections are theirs.
-            let _ = server.await;
-        });
+        }));
         let moving = tokio::spawn(keep_moving(Arc::clone(&shared)));
-        Ok(LocalServer { url, router, shared, stop: Some(stop), serving, moving })
+        Ok(LocalServer { url, shared, entry, stop: Some(stop), serving, moving })
     }
 }

@@ -57,9 +57,11 @@ impl Default for Epoch {
 #[non_exhaustive]
 pub enum LocalClock {
     /// It runs, and jumps to what is due next whenever somebody waits for it: an event stream is open, or a mandate
-    /// that has not ended was asked about, or a list of mandates or approvals was. A week passes in milliseconds.
+    /// that has not ended was asked about, or a list of mandates or approvals was, or a test waits for
+    /// [the next approval](super::LocalApprovals::next). A week passes in milliseconds.
     ///
-    /// It does not jump while a request is answered or something connected runs, and never past the time
+    /// It does not jump while a request is answered or something connected runs (a request that a
+    /// [fault](super::Fault) holds up does not count), and never past the time
     /// that a person was given: the end of an approval, or of a mandate that is paused.
     #[default]
     Automatic,

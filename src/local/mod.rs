@@ -4,8 +4,9 @@
 //! [`LocalServer::start`] runs a real HTTP server on a free port of this machine, inside your runtime, with
 //! its state in memory. Everything is kept and checked as the service does it; what an agent *does* is
 //! simulated. A mandate is queued, takes each of its granted actions once inside its limits, asks a person where
-//! it has to, waits a moment for a reply, checks its success criteria, and is done. Nothing is ever sent to
-//! anyone, but what you [connect](LocalServer::connect) really runs.
+//! it has to, waits a moment for a reply, checks its success criteria, and is done. No action
+//! reaches anyone, but what you [connect](LocalServer::connect) really runs, and webhook endpoints really get their
+//! deliveries.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -58,6 +59,86 @@
 //! # }
 //! ```
 //!
+//! # Faults
+//!
+//! Whatever a network or a service in trouble does to a client, it does here on demand: [`LocalServer::fault`] takes
+//! a [`Fault`], which says what goes wrong, with which requests and how often. Answers are refused, late, cut short,
+//! changed or lost after the change was made; streams break, fall silent, repeat themselves. Over sockets and in
+//! memory the same happens, and with a [seed](LocalServerBuilder::seed) it happens again in the next run.
+//! [`LocalServer::revoke_key`] takes the key back while your program runs.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> shadway::Result<()> {
+//! use std::time::Duration;
+//!
+//! use http::Method;
+//! use shadway::Client;
+//! use shadway::agents::AgentCreateParams;
+//! use shadway::local::{Fault, LocalServer};
+//! use shadway::mandates::{MandateCreateParams, MandateStatus};
+//!
+//! let server = LocalServer::builder().seed(7).start().await?;
+//! let client = Client::builder().api_key(server.api_key()).http_service(server.service()).build()?;
+//! server.fault(Fault::status(429).retry_after(Duration::from_secs(1)).on(Method::POST, "/v1/agents").times(1));
+//! server.fault(Fault::drop_answer().on(Method::POST, "/v1/mandates").times(1));
+//! server.fault(Fault::cut_after(1).on_streams());
+//! server.fault(Fault::bad_gateway().on(Method::GET, "/v1/mandates/{id}").probability(0.2));
+//!
+//! // A program that works, works all the same.
+//! let agent = client.agents().create(AgentCreateParams::new("Assistant", "your-provider/your-model")).await?;
+//! let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Think.")).await?;
+//! let done = client.mandate(&mandate.id).wait().await?;
+//! assert_eq!(done.status, MandateStatus::Completed);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Inspection
+//!
+//! A test can look at what the server got and made of it: [`LocalServer::requests`], [`LocalServer::mandates`], and
+//! [`LocalServer::approvals`], where the person in the test waits for what to decide.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> shadway::Result<()> {
+//! # use shadway::Client;
+//! # use shadway::agents::AgentCreateParams;
+//! # use shadway::local::{Fault, LocalServer};
+//! # use shadway::mandates::MandateCreateParams;
+//! # let server = LocalServer::start().await?;
+//! # let client = Client::builder().api_key(server.api_key()).http_service(server.service()).build()?;
+//! # let agent = client.agents().create(AgentCreateParams::new("Assistant", "your-provider/your-model")).await?;
+//! server.fault(Fault::drop_answer().on(http::Method::POST, "/v1/mandates").times(2));
+//! client.mandates().create(MandateCreateParams::new(&agent.id, "Ask for a quote.")).await?;
+//!
+//! let requests = server.requests();
+//! assert_eq!(requests.iter().filter(|request| request.route == "/v1/mandates").count(), 3, "three attempts");
+//! assert_eq!(server.mandates().len(), 1, "one mandate");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Webhooks
+//!
+//! Each event is really sent to the endpoints that want it, by HTTP and signed, so that a receiver can be tried out
+//! from its signature check to its retries: an endpoint on this machine may be http.
+//! [`deliveries`](LocalServer::deliveries) is the log, [`redeliver`](LocalServer::redeliver) makes a duplicate.
+//!
+//! Documented by the service: the headers, the event as the body, one id for all attempts of a delivery, a retry
+//! after any answer but a 2xx and after none in time, with at most an hour in between, and after a rotation a
+//! signature for each active secret. Deliveries can overtake each other.
+//!
+//! Assumed: an endpoint has 10 s to answer, and redirects are not followed; a delivery is tried 12 times, after 5 s,
+//! 20 s, 80 s and so on up to an hour; a replaced secret stays active for 24 hours, but no more than 16 are; an
+//! endpoint that is disabled or deleted gets nothing more, not even what it missed. A change of its URL holds for
+//! retries too.
+//!
+//! Here only: at most 8 deliveries to one endpoint are under way at a time. The last 10,000 are kept; those that are
+//! over are forgotten first, then the oldest that nobody takes. No proxy is asked. What a shutdown finds under way
+//! is broken off. Retries follow the clock of the server, signatures have the time of day. In a test with a paused
+//! clock the receiver too runs in the server's current-thread runtime.
+//!
 //! # What holds here
 //!
 //! Documented by the service, and enforced:
@@ -90,7 +171,7 @@
 //! - Events have a sequence that rises within their mandate, with gaps. The last of a mandate is its final
 //!   status: what still runs when a mandate expires runs to its end, and its outcome is not recorded.
 //! - A phone takes a moment to be set up, then shows its number; everything else is ready at once.
-//! - A webhook endpoint's secret is shown once.
+//! - A webhook endpoint's secret is shown once, and [what happens is delivered to it](#webhooks).
 //!
 //! Simulated, so not to be relied on:
 //!
@@ -100,9 +181,9 @@
 //!   it, as long as at least one action was done. What your own function returns counts as confirmed, whatever
 //!   its `verify` says; the service confirms it by its own check.
 //!
-//! Not here: deliveries to webhook endpoints (they are kept and none is sent to), quiet hours, requests for
-//! information, and outcomes that stay unknown. No key is ever in progress, since one request is dealt with at a
-//! time. The last 100,000 events are kept, all else as long as the server lives.
+//! Not here: quiet hours, requests for information, and outcomes that stay unknown. No key is ever in progress,
+//! since one request is dealt with at a time. The last 100,000 events are kept, all else but deliveries as long as
+//! the server lives.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
 //! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A
@@ -115,16 +196,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::Router;
 use bytes::Bytes;
-use http_body_util::Full;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tower_service::Service as _;
 
 use crate::client::Client;
 use crate::error::Result;
+use crate::model::types::MandateId;
 use crate::resources::capabilities::Executor;
 use crate::transport::{Body, HttpError, HttpFuture, HttpService};
 
@@ -134,18 +213,34 @@ mod builder;
 mod capabilities;
 mod clock;
 mod course;
+mod deliveries;
+mod entry;
+mod faults;
 mod handlers;
 mod idempotency;
 mod incoming;
+mod inspection;
+mod requests;
 mod router;
+mod script;
+mod sending;
 mod shared;
+mod sockets;
 mod stream;
 mod traffic;
 mod workspace;
 
+pub use agent::Check;
 pub use builder::LocalServerBuilder;
 pub use clock::LocalClock;
+pub use deliveries::{DeliveryAttempt, DeliveryOutcome, DeliveryRecord, DeliveryState, RedeliverError};
+use entry::Entry;
+pub use faults::Fault;
+pub use inspection::LocalApprovals;
+pub use requests::RequestRecord;
+pub use script::{Replied, Script, days, hours, minutes};
 use shared::Shared;
+use workspace::Mail;
 
 /// The one key a local server accepts: a constant, and no secret.
 const API_KEY: &str = "sk_test_local";
@@ -167,8 +262,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// ```
 pub struct LocalServer {
     url: String,
-    router: Router,
     shared: Arc<Shared>,
+    entry: Entry,
     /// Dropped to tell the server that it is over.
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
@@ -213,7 +308,7 @@ impl LocalServer {
     /// [`ClientBuilder::http_service`](crate::ClientBuilder::http_service): the same state, no socket.
     #[must_use]
     pub fn service(&self) -> LocalService {
-        LocalService { router: self.router.clone(), shared: Arc::clone(&self.shared) }
+        LocalService { entry: self.entry.clone() }
     }
 
     /// Gives a capability of your own something that runs it: a defined one, or an [`Executor`].
@@ -302,6 +397,75 @@ impl LocalServer {
         self.shared.skip_to_next().await
     }
 
+    /// Says what the agent does in all mandates that are created from now on and that the script is for. Of several
+    /// that fit the one given last is followed.
+    pub fn script(&self, script: Script) {
+        self.shared.with(|workspace, _| workspace.script(script));
+    }
+
+    /// Lets somebody reply to a mandate now, from outside of its script: whoever an action went to, such as
+    /// `sales@atlas.example`. It takes the place of the reply that the script has for the present wait.
+    ///
+    /// Only a matching reply wakes a mandate, and one that comes early is kept (documented).
+    pub fn reply(&self, mandate: &MandateId, from: impl Into<String>, text: impl Into<String>) -> Replied {
+        let mail = Mail::new(from.into(), text.into());
+        self.shared.with(|workspace, now| workspace.reply(mandate.as_str(), mail, now))
+    }
+
+    /// The log of deliveries to webhook endpoints, oldest first: what was sent, how it was taken, and what is still to
+    /// come. Which are kept is [said above](self#webhooks).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use axum::{Router, http::StatusCode, routing::post};
+    /// use shadway::agents::AgentCreateParams;
+    /// use shadway::local::LocalServer;
+    /// use shadway::mandates::MandateCreateParams;
+    /// use shadway::webhooks::{VerifiedEvent, Verifier, WebhookEndpointCreateParams};
+    ///
+    /// async fn receive(delivery: VerifiedEvent) -> StatusCode {
+    ///     println!("{} {}", delivery.id, delivery.event.event_type);
+    ///     StatusCode::NO_CONTENT
+    /// }
+    ///
+    /// let server = LocalServer::start().await?;
+    /// let client = server.client()?;
+    ///
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    /// let url = format!("http://{}/webhooks", listener.local_addr()?);
+    /// let webhooks = client.webhooks();
+    /// let created = webhooks.endpoints().create(WebhookEndpointCreateParams::new(url, ["*"])).await?;
+    /// let verifier = Verifier::new(created.secret)?;
+    /// let router = Router::new().route("/webhooks", post(receive)).with_state(verifier);
+    /// tokio::spawn(async move { axum::serve(listener, router).await });
+    ///
+    /// let agent = client.agents().create(AgentCreateParams::new("A", "your-provider/your-model")).await?;
+    /// let mandate = client.mandates().create(MandateCreateParams::new(&agent.id, "Say hello.")).await?;
+    /// client.mandate(&mandate.id).wait().await?;
+    ///
+    /// let log = server.deliveries();
+    /// println!("{}: {:?} after {} attempts", log[0].event_type, log[0].state, log[0].attempts.len());
+    /// server.redeliver(&log[0].id)?; // the same id and the same event, once more
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn deliveries(&self) -> Vec<DeliveryRecord> {
+        self.shared.with(|workspace, _| workspace.delivery_log())
+    }
+
+    /// Sends a delivery once more, whatever came of it: with the same id and the same body, and a new signature. If
+    /// that fails, it is tried again like a new one.
+    ///
+    /// One that is under way follows once that is over.
+    ///
+    /// # Errors
+    /// When the log has no delivery with this id, or its endpoint is not active.
+    pub fn redeliver(&self, delivery: &str) -> std::result::Result<(), RedeliverError> {
+        self.shared.with(|workspace, now| workspace.redeliver(delivery, now))
+    }
+
     /// Stops the server: answers the requests that are under way, and returns when the port is closed.
     ///
     /// A request that takes longer than 5 s to come in is not waited for.
@@ -335,20 +499,19 @@ impl fmt::Debug for LocalServer {
 /// It does not keep the server alive: once that is stopped or dropped, no connection can be made.
 #[derive(Clone)]
 pub struct LocalService {
-    router: Router,
-    shared: Arc<Shared>,
+    entry: Entry,
 }
 
 impl HttpService for LocalService {
     fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
-        let mut router = self.router.clone();
+        let entry = self.entry.clone();
         Box::pin(async move {
-            if self.shared.stopped.load(Ordering::Relaxed) {
+            if entry.shared.stopped.load(Ordering::Relaxed) {
                 return Err(HttpError::connect("the local server has been stopped"));
             }
-            match router.call(request.map(Full::new)).await {
+            match entry.answer(request.map(Into::into)).await {
                 Ok(response) => Ok(response.map(Body::new)),
-                Err(never) => match never {},
+                Err(closed) => Err(HttpError::other(closed)),
             }
         })
     }

@@ -1,6 +1,7 @@
 //! From HTTP to the handlers and back: the key, the body, and what every answer carries.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::extract::{FromRequestParts as _, Query, RawPathParams, Request, State};
@@ -26,7 +27,7 @@ use crate::model::routes;
 use crate::transport::{REQUEST_ID, is_change};
 
 /// The largest body accepted (assumed).
-const LARGEST_BODY: usize = 1024 * 1024;
+pub(super) const LARGEST_BODY: usize = 1024 * 1024;
 
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     let api = ROUTES
@@ -36,10 +37,36 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route(routes::MANDATE_EVENT_STREAM, get(stream::mandate))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn(gate))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), gate))
         // Whoever has the link needs no key.
         .route(FILE, get(file))
         .with_state(shared)
+}
+
+/// The template of the contract's route that a path belongs to; empty for any other path.
+pub(super) fn template(path: &str) -> &'static str {
+    let all = ROUTES.iter().map(|(_, template, _)| *template);
+    let mut all = all.chain([routes::EVENT_STREAM, routes::MANDATE_EVENT_STREAM]);
+    all.find(|template| fits(template, path)).unwrap_or_default()
+}
+
+/// Whether a path is one that a template describes: `{…}` stands for any one part of it, `*` at the end for all
+/// that is left.
+pub(super) fn fits(template: &str, path: &str) -> bool {
+    let mut parts = path.split('/');
+    for wanted in template.split('/') {
+        match parts.next() {
+            Some(_) if wanted == "*" => return true,
+            Some(part) if part == wanted || (wanted.starts_with('{') && !part.is_empty()) => {}
+            _ => return false,
+        }
+    }
+    parts.next().is_none()
+}
+
+/// Whether a request to this path is a call of the service, rather than something beside it.
+pub(super) fn is_call(path: &str) -> bool {
+    !fits(FILE, path)
 }
 
 const GET: MethodFilter = MethodFilter::GET;
@@ -97,21 +124,26 @@ fn call(method: MethodFilter, handler: Handler) -> MethodRouter<Arc<Shared>> {
 }
 
 /// Lets in whoever has the key, and names every answer.
-async fn gate(request: Request, next: Next) -> Response {
-    let mut response = match authenticate(request.headers()) {
+async fn gate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    named(match authenticate(&shared, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
-    };
+    })
+}
+
+/// The answer with an id of its own.
+pub(super) fn named(mut response: Response) -> Response {
     if let Ok(id) = HeaderValue::try_from(new_id("req_", &mut fastrand::Rng::new())) {
         response.headers_mut().insert(HeaderName::from_static(REQUEST_ID[0]), id);
     }
     response
 }
 
-fn authenticate(headers: &HeaderMap) -> Result<()> {
+fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<()> {
     let refuse = |why: &str| Err(Refusal::new(StatusCode::UNAUTHORIZED, why));
     let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
     match given {
+        Some(_) if shared.revoked.load(Ordering::Relaxed) => refuse("the API key has been revoked"),
         Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") && key.trim() == API_KEY => Ok(()),
         Some(_) => refuse("the API key is not known; a local server accepts only its own"),
         None => refuse("there is no API key; send it as `Authorization: Bearer <key>`"),
@@ -159,24 +191,14 @@ pub(super) async fn id(parts: &mut Parts) -> Result<String> {
     }
 }
 
-/// The whole body. One that is too large is read to its end all the same, or its sender would find the
-/// connection broken before the answer.
-async fn read(mut body: axum::body::Body) -> Result<Bytes> {
-    let mut text = Vec::new();
-    let mut length = 0_usize;
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Refusal::bad_request("the body broke off"))?;
-        let Ok(data) = frame.into_data() else { continue };
-        length = length.saturating_add(data.len());
-        if length <= LARGEST_BODY {
-            text.extend_from_slice(&data);
-        }
-    }
-    if length > LARGEST_BODY {
+/// The whole body, as far as it was read when the request came in.
+async fn read(body: axum::body::Body) -> Result<Bytes> {
+    let text = body.collect().await.map_err(|_| Refusal::bad_request("the body broke off"))?.to_bytes();
+    if text.len() > LARGEST_BODY {
         let message = format!("the body is larger than {LARGEST_BODY} bytes");
         return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message));
     }
-    Ok(text.into())
+    Ok(text)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

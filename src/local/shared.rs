@@ -12,9 +12,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::clock::{Clock, LocalClock, Moment};
+use super::faults::Faults;
+use super::requests::Journal;
+use super::sending;
 use super::traffic::{Kind, Traffic};
-use super::workspace::{Job, Outcome, Workspace, secrets};
+use super::workspace::{Attempt, Job, Outcome, Workspace, secrets};
 use crate::error::{Error, ErrorKind};
+use crate::transport::HttpService;
 
 /// What the requests and the course of events share.
 pub(crate) struct Shared {
@@ -23,9 +27,15 @@ pub(crate) struct Shared {
     pub(crate) traffic: Arc<Traffic>,
     /// The position of the newest event, for whoever follows them.
     pub(crate) position: watch::Sender<u64>,
+    /// What deliveries to webhook endpoints are sent with.
+    sender: Arc<dyn HttpService>,
     /// Where jobs run, and those that do.
     runtime: Handle,
     running: Mutex<JoinSet<()>>,
+    faults: Mutex<Faults>,
+    journal: Mutex<Journal>,
+    /// Whether the key is accepted no more.
+    pub(crate) revoked: AtomicBool,
     pub(crate) stopped: AtomicBool,
     this: Weak<Self>,
 }
@@ -36,17 +46,23 @@ impl Shared {
         runtime: Handle,
         origin: String,
         clock: LocalClock,
-        random: fastrand::Rng,
+        mut random: fastrand::Rng,
+        sender: Arc<dyn HttpService>,
     ) -> Arc<Self> {
         let clock = Clock::start(clock);
+        let faults = Mutex::new(Faults::new(random.fork()));
         let workspace = Mutex::new(Workspace::new(clock.epoch, random, origin));
         Arc::new_cyclic(|this| Self {
             clock,
             workspace,
             traffic: Arc::default(),
             position: watch::Sender::new(0),
+            sender,
             runtime,
             running: Mutex::default(),
+            faults,
+            journal: Mutex::default(),
+            revoked: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             this: Weak::clone(this),
         })
@@ -101,16 +117,37 @@ impl Shared {
         let position = workspace.events.position();
         self.position.send_if_modified(|last| std::mem::replace(last, position) != position);
         let jobs = std::mem::take(&mut workspace.jobs);
+        let attempts = std::mem::take(&mut workspace.attempts);
         drop(workspace);
-        for job in jobs {
-            self.run(job);
-        }
+        jobs.into_iter().for_each(|job| self.run(job));
+        attempts.into_iter().for_each(|attempt| self.send(attempt));
         result
     }
 
     /// Runs what was connected, outside of the lock, and reports what came of it.
     fn run(&self, job: Job) {
         let this = Weak::clone(&self.this);
+        self.spawn(async move {
+            let outcome = outcome(&job).await;
+            if let Some(shared) = this.upgrade() {
+                shared.with(|workspace, now| workspace.report(job.mandate, job.run, outcome, now));
+            }
+        });
+    }
+
+    /// Makes an attempt of a delivery, outside of the lock, and reports what came of it.
+    fn send(&self, attempt: Attempt) {
+        let (this, sender) = (Weak::clone(&self.this), Arc::clone(&self.sender));
+        self.spawn(async move {
+            let outcome = sending::send(&*sender, &attempt).await;
+            if let Some(shared) = this.upgrade() {
+                shared.with(|workspace, now| workspace.report_delivery(&attempt, outcome, now));
+            }
+        });
+    }
+
+    /// Lets something run until it or the server ends.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let counted = self.traffic.count(Kind::Job);
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stopped.load(Ordering::Relaxed) {
@@ -119,21 +156,44 @@ impl Shared {
         while running.try_join_next().is_some() {}
         running.spawn_on(
             async move {
-                let outcome = outcome(&job).await;
-                if let Some(shared) = this.upgrade() {
-                    shared.with(|workspace, now| workspace.report(job.mandate, job.run, outcome, now));
-                }
+                task.await;
                 drop(counted);
             },
             &self.runtime,
         );
     }
 
+    pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn revoke_key(&self) {
+        self.revoked.store(true, Ordering::Relaxed);
+        self.wake_followers();
+    }
+
+    pub(crate) fn restore_key(&self) {
+        self.revoked.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) async fn until_stopped(&self) {
+        // The sender lives as long as this does.
+        let _ = self.position.subscribe().wait_for(|_| self.stopped.load(Ordering::Relaxed)).await;
+    }
+
+    /// Wakes whoever follows the events, to see that it is over.
+    fn wake_followers(&self) {
+        self.position.send_modify(|_| {});
+    }
+
     /// Ends whatever runs.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        // Wakes whoever follows the events, to see that it is over.
-        self.position.send_modify(|_| {});
+        self.wake_followers();
         self.running.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }
@@ -152,12 +212,11 @@ async fn outcome(job: &Job) -> Outcome {
 
 /// What went wrong, as the function itself says it.
 fn reason(error: &Error) -> String {
-    let mut text = String::new();
-    let mut layer = std::error::Error::source(error);
-    while let Some(error) = layer {
-        let separator = if text.is_empty() { "" } else { ": " };
-        text.push_str(&format!("{separator}{error}"));
-        layer = error.source();
-    }
-    if text.is_empty() { error.to_string() } else { text }
+    std::error::Error::source(error).map_or_else(|| error.to_string(), chain)
+}
+
+/// An error and what it comes from.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let layers = std::iter::successors(Some(error), |error| error.source());
+    layers.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

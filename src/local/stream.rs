@@ -72,7 +72,7 @@ fn open(shared: Arc<Shared>, headers: &HeaderMap, mandate: Option<MandateId>) ->
     Ok((StatusCode::OK, headers, Body::from_stream(frames)).into_response())
 }
 
-fn too_old() -> Refusal {
+pub(crate) fn too_old() -> Refusal {
     Refusal::new(StatusCode::GONE, "the event to resume after is not kept, or never was")
 }
 
@@ -87,12 +87,12 @@ struct Follower {
 }
 
 impl Follower {
-    /// The next frame; `None` when the server has stopped, or has forgotten what comes next.
+    /// The next frame; `None` when the server has stopped, takes the key no more, or has forgotten what comes next.
     async fn next(&mut self) -> Option<Bytes> {
         // Events of others don't put it off: they are no sign of life on this stream.
         let heartbeat = Instant::now() + HEARTBEAT;
         loop {
-            if self.shared.stopped.load(Ordering::Relaxed) {
+            if self.shared.stopped.load(Ordering::Relaxed) || self.shared.revoked.load(Ordering::Relaxed) {
                 return None;
             }
             if let Some(event) = self.ready.pop_front() {

@@ -23,6 +23,8 @@ pub(crate) mod retry;
 pub(crate) mod seam;
 mod trace;
 
+#[cfg(feature = "local")]
+pub(crate) use self::reqwest::ReqwestService;
 pub use crate::clock::{Sleep, Timer};
 use outcome::Outcome;
 use request::{Key, Request};

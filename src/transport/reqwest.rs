@@ -24,20 +24,31 @@ impl ReqwestService {
                 "the base URL is https, and TLS is not built in; turn on the feature `rustls`, `rustls-ring` or `native-tls`",
             ));
         }
-        let mut builder = with_tls(reqwest::Client::builder())?
-            .connect_timeout(connect_timeout)
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .referer(false);
-        if base_url.is_loopback() {
-            // A proxy can't reach what listens on this machine.
-            builder = builder.no_proxy();
-        }
-        builder
-            .build()
-            .map(Self)
-            .map_err(|error| Error::config(format!("the HTTP client can't be built: {error}")))
+        let builder = builder(connect_timeout)?;
+        // A proxy can't reach what listens on this machine.
+        build(if base_url.is_loopback() { builder.no_proxy() } else { builder })
     }
+
+    /// For whatever URL a request names; no proxy is asked.
+    #[cfg(feature = "local")]
+    pub(crate) fn direct(connect_timeout: Duration) -> Result<Self> {
+        build(builder(connect_timeout)?.no_proxy())
+    }
+}
+
+fn builder(connect_timeout: Duration) -> Result<reqwest::ClientBuilder> {
+    Ok(with_tls(reqwest::Client::builder())?
+        .connect_timeout(connect_timeout)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false))
+}
+
+fn build(builder: reqwest::ClientBuilder) -> Result<ReqwestService> {
+    builder
+        .build()
+        .map(ReqwestService)
+        .map_err(|error| Error::config(format!("the HTTP client can't be built: {error}")))
 }
 
 /// Whether the URL is one for reqwest too: it is read once more, by stricter rules, with every request.

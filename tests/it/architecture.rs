@@ -16,7 +16,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("stream", &["call", "transport", "error", "clock", "model"]),
     ("webhooks", &["model", "error", "clock"]),
     ("resources", &["client", "call", "page", "stream", "webhooks", "model", "error", "clock"]),
-    ("local", &["client", "transport", "model", "resources", "error", "clock"]),
+    ("local", &["client", "transport", "model", "resources", "webhooks", "error", "clock"]),
 ];
 
 #[test]

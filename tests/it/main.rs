@@ -34,5 +34,8 @@ mod tls;
 mod waits;
 mod watcher;
 mod webhook_endpoints;
+// Its program is told to end by a signal.
+#[cfg(unix)]
+mod webhook_server;
 mod webhooks;
 mod wire;

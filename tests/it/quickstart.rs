@@ -14,7 +14,13 @@ pub(crate) async fn example(name: &str, variables: &[(&str, &str)]) -> Output {
 /// The same with arguments.
 pub(crate) async fn program(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(example_path(name));
-    for name in ["SHADWAY_API_KEY", "SHADWAY_BASE_URL", "SHADWAY_MODEL"] {
+    for name in [
+        "SHADWAY_API_KEY",
+        "SHADWAY_BASE_URL",
+        "SHADWAY_MODEL",
+        "SHADWAY_WEBHOOK_SECRET",
+        "SHADWAY_WEBHOOK_OLD_SECRET",
+    ] {
         command.env_remove(name);
     }
     command.args(arguments).envs(variables.iter().copied());

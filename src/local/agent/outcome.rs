@@ -26,13 +26,15 @@ pub(crate) struct Document {
 pub(crate) struct Reply {
     pub(crate) party: String,
     pub(crate) document: Document,
-    /// What it says, and promises.
+    /// What it says.
     pub(crate) claim: String,
+    /// Whether that is a promise.
+    pub(crate) promise: bool,
 }
 
-/// What an action that comes with the workspace gives back, and what it leaves behind.
-pub(crate) fn of(capability: &str, arguments: &Value, id: &str) -> (Value, Document) {
-    let output = match capability {
+/// What an action that comes with the workspace gives back.
+pub(crate) fn of(capability: &str, id: &str) -> Value {
+    match capability {
         "email.send" | "mailbox.reply" => json!({"message": id}),
         "email.get_delivery" => json!({"status": "delivered"}),
         "mailbox.send" => json!({"message": id, "thread": id}),
@@ -42,16 +44,11 @@ pub(crate) fn of(capability: &str, arguments: &Value, id: &str) -> (Value, Docum
         "browser.run" => json!({"run": id}),
         "browser.get_run" => json!({"status": "completed", "result": "The page was read, in simulation."}),
         _ => json!({"status": "completed"}),
-    };
-    let document = match sent(capability, arguments) {
-        Some(document) => document,
-        None => result(capability, &output.to_string(), None),
-    };
-    (output, document)
+    }
 }
 
 /// The document of a message that went out.
-fn sent(capability: &str, arguments: &Value) -> Option<Document> {
+pub(crate) fn sent(capability: &str, arguments: &Value) -> Option<Document> {
     let text = |name: &str| arguments[name].as_str().unwrap_or_default();
     let header = match capability {
         "email.send" | "mailbox.send" => format!("To: {}", text("to")),
@@ -88,7 +85,7 @@ pub(crate) fn result(capability: &str, output: &str, field: Option<(&str, &str)>
     }
 }
 
-/// What a check of the result found, for a fact that no action reported.
+/// What a check found, for a fact that no action reported.
 pub(crate) fn check(key: &str, value: &str) -> Document {
     let excerpt = format!("{key}: {value}");
     Document {
@@ -103,28 +100,87 @@ pub(crate) fn check(key: &str, value: &str) -> Document {
     }
 }
 
-/// The answer of whoever was written to or called.
-pub(crate) fn reply(capability: &str, party: &str, day: &str) -> Reply {
-    let claim = format!("We will send you what you asked for by {day}.");
-    let (name, content_type, text) = if capability == "phone.call" {
-        let text = format!("Call with {party}, in simulation.\n{party}: {claim}\n");
-        ("call.txt", "text/plain", text)
-    } else {
-        let text =
-            format!("From: {party}\r\nSubject: Re: your message\r\n\r\nThank you for asking. {claim}\r\n");
-        ("reply.eml", "message/rfc822", text)
+/// The answer of whoever was written to or called: a promise, unless it says something of its own.
+pub(crate) fn reply(capability: &str, party: &str, day: &str, text: Option<&str>) -> Reply {
+    let promised = format!("We will send you what you asked for by {day}.");
+    let claim = text.map_or(promised.as_str(), first_line);
+    let said = match text {
+        Some(text) => text.to_owned(),
+        None if capability == "phone.call" => promised.clone(),
+        None => format!("Thank you for asking. {promised}"),
     };
+    let (name, content_type, text) = if capability == "phone.call" {
+        ("call.txt", "text/plain", format!("Call with {party}, in simulation.\n{party}: {said}\n"))
+    } else {
+        (
+            "reply.eml",
+            "message/rfc822",
+            format!("From: {party}\r\nSubject: Re: your message\r\n\r\n{said}\r\n"),
+        )
+    };
+    let promise = claim == promised;
     let document = Document {
         name: name.to_owned(),
         content_type,
         text,
         title: format!("Answer of {party}"),
-        excerpt: claim.clone(),
+        excerpt: claim.to_owned(),
         location: "body".to_owned(),
         source_class: "counterparty",
         firsthand: false,
     };
-    Reply { party: party.to_owned(), document, claim }
+    Reply { party: party.to_owned(), document, claim: claim.to_owned(), promise }
+}
+
+/// The first line that says something, or what there is of it in an excerpt.
+fn first_line(text: &str) -> &str {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    line.char_indices().nth(LONGEST_EXCERPT).map_or(line, |(end, _)| &line[..end])
+}
+
+/// What a script has on file: the excerpt is a part of it, or else its first line.
+pub(crate) fn filed(name: &str, text: &str, excerpt: &str) -> Document {
+    let excerpt = if text.contains(excerpt) { excerpt } else { first_line(text) };
+    Document {
+        name: name.to_owned(),
+        content_type: "text/plain",
+        text: text.to_owned(),
+        title: name.to_owned(),
+        excerpt: excerpt.to_owned(),
+        location: "text".to_owned(),
+        source_class: "script",
+        firsthand: true,
+    }
+}
+
+/// An attempt whose answer never came.
+pub(crate) fn timed_out(capability: &str, id: &str) -> Document {
+    let excerpt = format!("{id}: the request went out, and no answer came");
+    Document {
+        name: "attempt.txt".to_owned(),
+        content_type: "text/plain",
+        text: format!("{capability}\n{excerpt}\n"),
+        title: format!("Timed-out attempt of {capability}"),
+        excerpt,
+        location: "line 2".to_owned(),
+        source_class: "own_action",
+        firsthand: true,
+    }
+}
+
+/// What the checker of a capability says of such an attempt.
+pub(crate) fn checked(capability: &str, id: &str, finding: &str) -> Document {
+    let excerpt = format!("{id}: {finding}");
+    Document {
+        name: "check.txt".to_owned(),
+        content_type: "text/plain",
+        text: format!("Check of {capability}\n{excerpt}\n"),
+        title: format!("Check of {capability}"),
+        excerpt,
+        location: "line 2".to_owned(),
+        source_class: "system_of_record",
+        firsthand: true,
+    }
 }
 
 /// The fact that counts actions of this kind.
@@ -146,15 +202,30 @@ mod tests {
     fn an_excerpt_stands_in_its_document() {
         let email = json!({"to": "a@b.example", "subject": "Quote", "body": "Please."});
         let documents = [
-            of("email.send", &email, "exe_1").1,
-            of("phone.get_call", &json!({}), "exe_1").1,
+            sent("email.send", &email).unwrap(),
+            result("phone.get_call", &of("phone.get_call", "exe_1").to_string(), None),
             result("a.b", r#"{"x":1.50,"y":2}"#, Some(("x", "1.50"))),
             check("delivered", "true"),
-            reply("email.send", "a@b.example", "2026-01-12").document,
-            reply("phone.call", "+13025550123", "2026-01-12").document,
+            reply("email.send", "a@b.example", "2026-01-12", None).document,
+            reply("email.send", "a@b.example", "2026-01-12", Some("\r\n $37 each. \nRegards")).document,
+            reply("phone.call", "+13025550123", "2026-01-12", None).document,
+            filed("Contract", "Signed.\nBoth.", "Both."),
+            filed("Contract", "Signed.\nBoth.", "Neither."),
+            timed_out("a.b", "exe_1"),
+            checked("a.b", "exe_1", "it was done"),
         ];
         for document in documents {
             assert!(document.text.contains(&document.excerpt), "{document:?}");
+            assert!(!document.excerpt.is_empty(), "{document:?}");
         }
+    }
+
+    #[test]
+    fn an_answer_says_what_it_is_told_to_and_then_promises_nothing() {
+        let usual = reply("email.send", "a@b.example", "2026-01-12", None);
+        assert!(usual.promise && usual.claim.contains("2026-01-12"));
+        let own = reply("email.send", "a@b.example", "2026-01-12", Some("\n$37 each.\nRegards"));
+        assert_eq!((own.claim.as_str(), own.promise), ("$37 each.", false));
+        assert_eq!(first_line(&"ä".repeat(300)).chars().count(), LONGEST_EXCERPT);
     }
 }

@@ -1,11 +1,11 @@
 //! Believable arguments for an action, made from its input schema and from what the mandate says.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 
 use super::text::shortened;
 use crate::model::authority::Authority;
-use crate::model::types::JsonNumber;
+use crate::model::types::{JsonNumber, Money};
 
 mod words;
 
@@ -46,14 +46,33 @@ pub(crate) fn is_secret(name: &str) -> bool {
         .any(|word| name == *word || (word.len() > 3 && name.ends_with(word)))
 }
 
-/// How much the action says it spends, in the smallest unit.
-pub(crate) fn amount(arguments: &Value) -> Option<i64> {
-    arguments.as_object()?.iter().find_map(|(name, value)| {
-        if !is_amount(name) {
-            return None;
-        }
-        value.as_i64().or_else(|| value.get("amount")?.as_i64())
-    })
+/// How much the arguments say the action spends, in the smallest unit: a whole number, or an object with one.
+/// `None` when they don't say it at all, `Some(None)` when what they say is no amount.
+pub(crate) fn amount(arguments: &Value) -> Option<Option<i64>> {
+    let fields = arguments.as_object()?.iter().filter(|(name, _)| is_amount(name));
+    let stated: Vec<Option<i64>> = fields.filter_map(|(_, value)| stated(value)).collect();
+    stated.iter().find(|amount| amount.is_some()).or(stated.first()).copied()
+}
+
+fn stated(value: &Value) -> Option<Option<i64>> {
+    let number = if value.is_object() { value.get("amount")? } else { value };
+    number.is_number().then(|| number.as_i64().filter(|amount| *amount >= 0))
+}
+
+/// Puts an amount where the limits look for it: in the argument that has one, else in the field of the input that
+/// is made for it, if there is one.
+pub(crate) fn set_amount(arguments: &mut Value, schema: &Value, money: &Money) {
+    let first = |fields: &Value| fields.as_object()?.keys().find(|name| is_amount(name)).cloned();
+    let Some(name) = first(arguments).or_else(|| first(&schema["properties"])) else { return };
+    let field = resolve(schema, &schema["properties"][&name]);
+    let nested = arguments[&name].is_object() || kind(field) == "object";
+    if let Some(fields) = arguments.as_object_mut() {
+        let value = match nested {
+            true => json!({"amount": money.amount, "currency": money.currency}),
+            false => Value::from(money.amount),
+        };
+        fields.insert(name, value);
+    }
 }
 
 fn is_amount(name: &str) -> bool {
@@ -71,7 +90,7 @@ struct Sampler<'a> {
 
 impl Sampler<'_> {
     fn value(&self, name: &str, schema: &Value, depth: usize) -> Value {
-        let schema = self.resolve(schema);
+        let schema = resolve(self.root, schema);
         if let Some(wanted) = self.wanted(name).filter(|wanted| fits(schema, wanted)) {
             return wanted;
         }
@@ -84,7 +103,7 @@ impl Sampler<'_> {
         }
         for keyword in ["anyOf", "oneOf"] {
             let branches = schema[keyword].as_array().map_or(&[][..], Vec::as_slice);
-            let branch = branches.iter().find(|branch| self.resolve(branch)["type"] != "null");
+            let branch = branches.iter().find(|branch| resolve(self.root, branch)["type"] != "null");
             if let Some(branch) = branch {
                 return merged(self.value(name, branch, depth + 1), self.object(schema, depth));
             }
@@ -197,12 +216,12 @@ impl Sampler<'_> {
             .deadline
             .unwrap_or_else(|| self.context.now.saturating_add(week).unwrap_or(self.context.now))
     }
+}
 
-    /// The schema itself, or the one it refers to.
-    fn resolve<'b>(&'b self, schema: &'b Value) -> &'b Value {
-        let target = schema["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
-        target.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(schema)
-    }
+/// The schema itself, or the one it refers to.
+fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let target = schema["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
+    target.and_then(|pointer| root.pointer(pointer)).unwrap_or(schema)
 }
 
 fn kind(schema: &Value) -> &str {

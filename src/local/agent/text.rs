@@ -1,5 +1,7 @@
 //! How the agent says what it is at: short, in plain words, and without repeating itself.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::model::types::Money;
@@ -41,6 +43,23 @@ pub(crate) fn doing(capability: &str, arguments: &Value) -> String {
         "browser.get_run" => "Checking what the browser found.".to_owned(),
         other => format!("Running {other}."),
     }
+}
+
+/// "24 hours", "90 minutes": in the largest unit that leaves nothing over.
+pub(crate) fn time(duration: Duration) -> String {
+    let milliseconds = duration.as_millis();
+    let units = [("hour", 3_600_000), ("minute", 60_000), ("second", 1_000), ("millisecond", 1)];
+    let whole = units.iter().find(|(_, size)| milliseconds >= *size && milliseconds % size == 0);
+    let (unit, size) = whole.unwrap_or(&units[3]);
+    let count = milliseconds / size;
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
+/// The same with a capital letter in front.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What an action would do: what a person decides on.
@@ -112,6 +131,14 @@ mod tests {
     fn many_names_are_counted() {
         assert_eq!(names(&["a.1", "a.2", "a.3", "a.4", "a.5"]).unwrap(), "a.1, a.2 and 3 more");
         assert_eq!(names(&[]), None);
+    }
+
+    #[test]
+    fn a_time_is_told_in_one_unit() {
+        let told = |seconds: u64| time(Duration::from_secs(seconds));
+        assert_eq!([told(86_400), told(3_600), told(5_400)], ["24 hours", "1 hour", "90 minutes"]);
+        assert_eq!([time(Duration::from_millis(1_500)), told(0)], ["1500 milliseconds", "0 milliseconds"]);
+        assert_eq!((sentence("ähnlich"), sentence("")), ("Ähnlich".to_owned(), String::new()));
     }
 
     #[test]

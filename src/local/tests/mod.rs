@@ -13,12 +13,18 @@ mod agents;
 mod approvals;
 mod clock;
 mod connected;
+mod deliveries;
 mod endpoints;
+mod faults;
+mod inspection;
 #[cfg(feature = "schema")]
 mod lifecycle;
 mod mandates;
 mod protocol;
+mod purchase;
 mod record;
+mod rules;
+mod scripts;
 mod streams;
 
 /// A server and a client of it in memory. Its clock is tokio's: paused in most of these tests.

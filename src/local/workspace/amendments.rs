@@ -4,7 +4,6 @@ use super::agents::not_empty;
 use super::mandates::unknown;
 use super::store::{Window, page_of};
 use super::{Workspace, authority};
-use crate::local::agent;
 use crate::local::answer::{Refusal, Result};
 use crate::local::clock::Moment;
 use crate::model::amendments::{MandateAmendment, MandateAmendmentCreateParams};
@@ -44,7 +43,7 @@ impl Workspace {
             granted.iter().filter(|name| !record.granted.contains(name)).cloned().collect();
         let new = self.granted(&new);
         let record = self.mandates.find_mut(id).ok_or_else(|| unknown(id))?;
-        agent::extend(&mut record.script, &new);
+        record.plan.extend(&new);
         record.granted = granted;
         record.mandate.authority = params.authority.clone();
         record.mandate.authority_version += 1;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Workspace;
 use super::secrets;
 use super::store::{Serial, Window};
+use crate::local::agent::sample::is_secret;
 use crate::local::agent::text::{consequence, money};
 use crate::local::answer::{Refusal, Result};
 use crate::local::clock::Moment;
@@ -18,6 +19,9 @@ use crate::model::types::{ApprovalId, Extra, MandateId, Money};
 
 /// How long a person has to decide: the most there is (documented).
 pub(super) const TIME_TO_DECIDE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The action that asks for information rather than permission (documented).
+pub(super) const INPUT: &str = "input.provide";
 
 /// An approval, and the mandate that waits for it.
 #[derive(Debug)]
@@ -42,21 +46,17 @@ pub(crate) struct ApprovalFilter {
 }
 
 impl Workspace {
-    /// Puts an action before a person.
+    /// Puts something before a person.
     pub(super) fn request_approval(
         &mut self,
         mandate: Serial,
+        question: String,
         action: ApprovalAction,
-        price: Option<&Money>,
         expires: Moment,
         at: Moment,
     ) -> Option<Serial> {
         let id = self.new_id("apr_");
         let created_at = Some(self.epoch.timestamp(at));
-        let question = match price {
-            Some(price) => format!("May the agent spend {} with {}?", money(price), action.capability),
-            None => format!("May the agent run {}?", action.capability),
-        };
         let approval = Approval {
             id: ApprovalId::from(id.as_str()),
             mandate: self.mandates.get(mandate)?.mandate.id.clone(),
@@ -114,6 +114,18 @@ impl Workspace {
         self.approvals.page(window, keep, |record| record.approval.clone())
     }
 
+    /// The first one after another that waits for a decision.
+    pub(crate) fn next_pending(&self, after: Serial) -> Option<(Serial, Approval)> {
+        let mut pending = self.approvals.after(after).filter(|(_, record)| record.approval.is_pending());
+        pending.next().map(|(serial, record)| (serial, record.approval.clone()))
+    }
+
+    /// All that wait for a decision, oldest first.
+    pub(crate) fn pending_approvals(&self) -> Vec<Approval> {
+        let all = self.approvals.after(0).map(|(_, record)| &record.approval);
+        all.filter(|approval| approval.is_pending()).cloned().collect()
+    }
+
     /// The first decision wins, and the same one again gives its result (documented). One after its time runs
     /// nothing: by then the approval has expired.
     pub(crate) fn decide(
@@ -141,11 +153,45 @@ impl Workspace {
                 return refuse(ErrorCode::AlreadyResolved, &format!("was decided the other way: {decided}"));
             }
         }
+        if status == ApprovalStatus::Approved {
+            complete(&record.approval, &inputs)?;
+        }
         let mandate = record.mandate;
         self.resolve(serial, status, reason, now);
         let decided = self.approval(id)?;
         self.decided(mandate, inputs, now);
         Ok(decided)
+    }
+}
+
+/// What is asked about an action.
+pub(super) fn permission(capability: &str, price: Option<&Money>) -> String {
+    match price {
+        Some(price) => format!("May the agent spend {} with {capability}?", money(price)),
+        None => format!("May the agent run {capability}?"),
+    }
+}
+
+/// A question as a person sees it: an action that only asks for input (documented).
+pub(super) fn request(question: &str, fields: &[String]) -> ApprovalAction {
+    ApprovalAction {
+        capability: INPUT.to_owned(),
+        consequence: question.to_owned(),
+        arguments: RawJson::from(serde_json::json!({})),
+        fields: fields.iter().map(|name| secrets::field(name, is_secret(name), true)).collect(),
+        extra: Extra::new(),
+    }
+}
+
+/// Whether all is given that has to be (assumed).
+fn complete(approval: &Approval, inputs: &ApprovalInputs) -> Result<()> {
+    let required = approval.action.fields.iter().filter(|field| field.required == Some(true));
+    match required.map(|field| &field.name).find(|name| inputs.expose(name).is_none()) {
+        None => Ok(()),
+        Some(name) => {
+            Err(Refusal::invalid(format!("{name:?} is asked for and not given"))
+                .param(format!("inputs.{name}")))
+        }
     }
 }
 

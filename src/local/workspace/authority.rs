@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::capabilities::{Registry, Standing};
 use super::limits::below;
+use super::quiet::Quiet;
 use crate::local::answer::{Refusal, Result};
 use crate::local::capabilities;
 use crate::model::authority::{Authority, Rate, SpendAuthority};
@@ -21,6 +22,9 @@ pub(super) fn check(authority: &Authority, agent: &[String], registry: &Registry
                 refusal.param(format!("authority.capabilityLimits[{index}].rate.interval"))
             })?;
         }
+    }
+    if let Some(hours) = &authority.quiet_hours {
+        Quiet::read(hours)?;
     }
     for (index, rule) in authority.rules.iter().enumerate() {
         check_range(rule.min.as_ref(), rule.max.as_ref())

@@ -1,5 +1,7 @@
 //! Webhook endpoints: where events are to be delivered.
 
+use std::time::Duration;
+
 use http::Uri;
 
 use super::Workspace;
@@ -16,6 +18,51 @@ use crate::model::webhooks::{
 
 /// How many characters of a secret are random: as many as 24 bytes in base64.
 const SECRET_LENGTH: usize = 32;
+/// How long a secret stays active after it was replaced (assumed; documented is a short while).
+const OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many secrets are active at most: as many signatures as this crate's verifier reads in one header.
+const MOST_SECRETS: usize = 16;
+
+/// An endpoint, and what its deliveries are signed with.
+#[derive(Debug)]
+pub(super) struct EndpointRecord {
+    pub(super) endpoint: WebhookEndpoint,
+    pub(super) secrets: Secrets,
+}
+
+impl EndpointRecord {
+    pub(super) fn is_active(&self) -> bool {
+        self.endpoint.status == Some(WebhookEndpointStatus::Active)
+    }
+
+    pub(super) fn wants(&self, event_type: &EventType) -> bool {
+        let mut subscribed = self.endpoint.subscribed_events.iter();
+        self.is_active() && subscribed.any(|wanted| *wanted == EventType::All || wanted == event_type)
+    }
+}
+
+/// They never print.
+#[derive(Debug)]
+pub(super) struct Secrets {
+    newest: WebhookSecret,
+    /// Those it replaced, the latest first, each with the moment from which it is no longer active.
+    earlier: Vec<(WebhookSecret, Moment)>,
+}
+
+impl Secrets {
+    fn rotate(&mut self, secret: WebhookSecret, now: Moment) {
+        let replaced = std::mem::replace(&mut self.newest, secret);
+        self.earlier.retain(|(_, until)| *until > now);
+        self.earlier.insert(0, (replaced, now.after(OVERLAP)));
+        self.earlier.truncate(MOST_SECRETS - 1);
+    }
+
+    /// The newest one, and those of which deliveries carry a signature too.
+    pub(super) fn active(&self, now: Moment) -> (WebhookSecret, Vec<WebhookSecret>) {
+        let earlier = self.earlier.iter().filter(|(_, until)| *until > now);
+        (self.newest.clone(), earlier.map(|(secret, _)| secret.clone()).collect())
+    }
+}
 
 impl Workspace {
     /// Its secret is in this answer and in no other (documented).
@@ -38,16 +85,18 @@ impl Workspace {
             updated_at: created_at,
             extra: Extra::new(),
         };
-        self.endpoints.insert(&id, endpoint.clone());
-        Ok(WebhookEndpointCreated { endpoint, secret: self.new_secret(), extra: Extra::new() })
+        let secret = self.new_secret();
+        let secrets = Secrets { newest: secret.clone(), earlier: Vec::new() };
+        self.endpoints.insert(&id, EndpointRecord { endpoint: endpoint.clone(), secrets });
+        Ok(WebhookEndpointCreated { endpoint, secret, extra: Extra::new() })
     }
 
     pub(crate) fn endpoint(&self, id: &str) -> Result<WebhookEndpoint> {
-        self.endpoints.find(id).cloned().ok_or_else(|| unknown(id))
+        self.endpoints.find(id).map(|record| record.endpoint.clone()).ok_or_else(|| unknown(id))
     }
 
     pub(crate) fn list_endpoints(&self, window: &Window) -> Result<Page<WebhookEndpoint>> {
-        self.endpoints.page(window, |_| true, WebhookEndpoint::clone)
+        self.endpoints.page(window, |_| true, |record| record.endpoint.clone())
     }
 
     /// What is not set stays (assumed).
@@ -58,7 +107,8 @@ impl Workspace {
         now: Moment,
     ) -> Result<WebhookEndpoint> {
         let updated_at = self.epoch.timestamp(now);
-        let endpoint = self.endpoints.find_mut(id).ok_or_else(|| unknown(id))?;
+        let serial = self.endpoints.serial(id).ok_or_else(|| unknown(id))?;
+        let record = self.endpoints.get_mut(serial).ok_or_else(|| unknown(id))?;
         if let Some(url) = &params.url {
             check_url(url)?;
         }
@@ -68,6 +118,7 @@ impl Workspace {
         if let Some(WebhookEndpointStatus::Unknown(status)) = &params.status {
             return Err(Refusal::invalid(format!("{status:?} is no status of an endpoint")).param("status"));
         }
+        let endpoint = &mut record.endpoint;
         let before = endpoint.clone();
         if let Some(url) = params.url {
             endpoint.url = url;
@@ -84,20 +135,29 @@ impl Workspace {
         if before != *endpoint {
             endpoint.updated_at = Some(updated_at);
         }
-        Ok(endpoint.clone())
+        let endpoint = endpoint.clone();
+        if !record.is_active() {
+            self.deliveries.give_up(serial);
+        }
+        Ok(endpoint)
     }
 
     pub(crate) fn delete_endpoint(&mut self, id: &str) -> Result<()> {
-        self.endpoints.remove(id).map(drop).ok_or_else(|| unknown(id))
+        let serial = self.endpoints.serial(id).ok_or_else(|| unknown(id))?;
+        self.endpoints.remove(id);
+        self.deliveries.close(serial);
+        Ok(())
     }
 
-    /// A new secret, in this answer and in no other (documented).
+    /// A new secret, in this answer and in no other (documented). The one before stays active for a while.
     pub(crate) fn rotate_secret(&mut self, id: &str, now: Moment) -> Result<WebhookEndpointSecretRotated> {
         let updated_at = self.epoch.timestamp(now);
-        let endpoint = self.endpoints.find_mut(id).ok_or_else(|| unknown(id))?;
-        endpoint.updated_at = Some(updated_at);
-        let endpoint = Some(endpoint.clone());
-        Ok(WebhookEndpointSecretRotated { secret: self.new_secret(), endpoint, extra: Extra::new() })
+        let secret = self.new_secret();
+        let record = self.endpoints.find_mut(id).ok_or_else(|| unknown(id))?;
+        record.secrets.rotate(secret.clone(), now);
+        record.endpoint.updated_at = Some(updated_at);
+        let endpoint = Some(record.endpoint.clone());
+        Ok(WebhookEndpointSecretRotated { secret, endpoint, extra: Extra::new() })
     }
 
     fn new_secret(&mut self) -> WebhookSecret {

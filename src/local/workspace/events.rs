@@ -122,7 +122,9 @@ impl Workspace {
         self.polls.answered(mandate, &data);
         let (sequence, mandate) = (record.sequence, record.mandate.id.clone());
         let extra = RawFields::default();
-        self.events.append(Event { id, event_type, sequence, mandate, created_at, data, extra });
+        let event = Event { id, event_type, sequence, mandate, created_at, data, extra };
+        self.deliver(&event, at);
+        self.events.append(event);
     }
 
     pub(crate) fn list_events(&self, window: &Window) -> Result<Page<Event>> {
@@ -143,7 +145,12 @@ impl Workspace {
 
 fn following(sequence: u64) -> u64 {
     let next = sequence + 1;
-    if next % GAP == 0 { next + 1 } else { next }
+    if is_gap(next) { next + 1 } else { next }
+}
+
+/// Whether no event of any mandate has this number.
+pub(crate) fn is_gap(sequence: u64) -> bool {
+    sequence % GAP == 0
 }
 
 #[cfg(test)]

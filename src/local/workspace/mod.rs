@@ -2,7 +2,7 @@
 
 use crate::local::clock::{Epoch, Moment};
 use crate::local::idempotency::Ledger;
-use crate::model::webhooks::WebhookEndpoint;
+use crate::local::script::Script;
 
 mod agenda;
 mod agents;
@@ -10,12 +10,14 @@ mod amendments;
 mod approvals;
 mod authority;
 mod capabilities;
+mod deliveries;
 mod downloads;
 mod endpoints;
 mod events;
 mod limits;
 mod mandates;
 mod polls;
+mod quiet;
 mod record;
 pub(crate) mod secrets;
 pub(crate) mod store;
@@ -25,11 +27,14 @@ use agents::AgentRecord;
 use approvals::ApprovalRecord;
 pub(crate) use approvals::{ApprovalFilter, Decision};
 use capabilities::Registry;
+pub(crate) use deliveries::Attempt;
+use deliveries::Deliveries;
 pub(crate) use downloads::FILE;
 use downloads::Links;
-pub(crate) use events::EventLog;
+use endpoints::EndpointRecord;
+pub(crate) use events::{EventLog, is_gap};
 use mandates::MandateRecord;
-pub(crate) use mandates::{Filter as MandateFilter, Job, Outcome};
+pub(crate) use mandates::{Filter as MandateFilter, Job, Mail, Outcome};
 use polls::Polls;
 use record::Shelf;
 use store::Store;
@@ -45,14 +50,19 @@ pub(crate) struct Workspace {
     mandates: Store<MandateRecord>,
     approvals: Store<ApprovalRecord>,
     capabilities: Registry,
-    endpoints: Store<WebhookEndpoint>,
+    endpoints: Store<EndpointRecord>,
+    deliveries: Deliveries,
     shelf: Shelf,
     links: Links,
     pub(crate) events: EventLog,
     /// What is to be run by what was connected for it; whoever holds the workspace takes it away and reports.
     pub(crate) jobs: Vec<Job>,
+    /// What is to be sent to webhook endpoints, in the same way.
+    pub(crate) attempts: Vec<Attempt>,
     agenda: Agenda,
     pub(crate) polls: Polls,
+    /// What agents are told to do, in the order in which it was given.
+    scripts: Vec<Script>,
     pub(crate) ledger: Ledger,
 }
 
@@ -69,12 +79,15 @@ impl Workspace {
             approvals: Store::default(),
             capabilities,
             endpoints: Store::default(),
+            deliveries: Deliveries::default(),
             shelf: Shelf::new(),
             links: Links::default(),
             events: EventLog::default(),
             jobs: Vec::new(),
+            attempts: Vec::new(),
             agenda: Agenda::default(),
             polls: Polls::default(),
+            scripts: Vec::new(),
             ledger: Ledger::default(),
         }
     }
@@ -84,16 +97,24 @@ impl Workspace {
         while let Some((at, serial)) = self.agenda.first().filter(|(at, _)| *at <= now) {
             self.wake_mandate(serial, at);
         }
+        self.send_due(now);
     }
 
     /// When something happens next by itself.
     pub(crate) fn next_due(&self) -> Option<Moment> {
-        self.agenda.first().map(|(at, _)| at)
+        let mandates = self.agenda.first().map(|(at, _)| at);
+        mandates.into_iter().chain(self.deliveries.next_due()).min()
     }
 
     /// Whether something is due that doesn't only end the time a person was given.
     pub(crate) fn may_skip(&self) -> bool {
-        self.agenda.first().is_some_and(|(_, serial)| !self.awaits_person(serial))
+        let delivery = self.deliveries.next_due();
+        match self.agenda.first() {
+            Some((at, mandate)) => {
+                !self.awaits_person(mandate) || delivery.is_some_and(|delivery| delivery < at)
+            }
+            None => delivery.is_some(),
+        }
     }
 
     fn new_id(&mut self, prefix: &str) -> String {

@@ -48,10 +48,10 @@ pub(super) struct Scribe<'a> {
 }
 
 impl Scribe<'_> {
-    /// Keeps a document, as it is, and quotes it.
-    pub(super) fn document(&mut self, document: Document) {
+    /// Keeps a document, as it is, and quotes it: what a fact can come from.
+    pub(super) fn document(&mut self, document: Document) -> FactSource {
         let artifact = self.artifact(&document);
-        self.quote(document, artifact);
+        self.quote(document, artifact)
     }
 
     fn artifact(&mut self, document: &Document) -> ArtifactId {
@@ -70,8 +70,9 @@ impl Scribe<'_> {
         id
     }
 
-    fn quote(&mut self, document: Document, artifact: ArtifactId) {
-        let id = Some(EvidenceId::from(self.new_id("evd_")));
+    fn quote(&mut self, document: Document, artifact: ArtifactId) -> FactSource {
+        let id = EvidenceId::from(self.new_id("evd_"));
+        let source = from(FactSourceType::Evidence, id.as_str());
         self.record.evidence.push(Evidence {
             title: document.title,
             excerpt: document.excerpt,
@@ -81,24 +82,27 @@ impl Scribe<'_> {
                 firsthand: Some(document.firsthand),
                 extra: Extra::new(),
             },
-            id,
+            id: Some(id),
             location: Some(RawJson::from(document.location)),
             artifact: Some(artifact),
             created_at: Some(self.at),
             updated_at: Some(self.at),
             extra: Extra::new(),
         });
+        source
     }
 
     /// Records a confirmed fact; one of the same key gets the new value.
-    pub(super) fn fact(&mut self, key: &str, value: RawJson, action: &str) {
-        let source = Some(FactSource {
-            source_type: FactSourceType::Action,
-            id: Some(action.to_owned()),
-            extra: Extra::new(),
-        });
+    pub(super) fn fact(&mut self, key: &str, value: RawJson, source: FactSource) {
+        self.fact_as(key, value, FactStatus::Verified, source);
+    }
+
+    /// Records a fact, as sure as it is.
+    pub(super) fn fact_as(&mut self, key: &str, value: RawJson, status: FactStatus, source: FactSource) {
+        let source = Some(source);
         if let Some(fact) = self.record.facts.iter_mut().find(|fact| fact.key == key) {
             fact.value = value;
+            fact.status = status;
             fact.source = source;
             fact.updated_at = Some(self.at);
             return;
@@ -107,7 +111,7 @@ impl Scribe<'_> {
         self.record.facts.push(Fact {
             key: key.to_owned(),
             value,
-            status: FactStatus::Verified,
+            status,
             id,
             source,
             created_at: Some(self.at),
@@ -117,10 +121,10 @@ impl Scribe<'_> {
     }
 
     /// One more of what is counted.
-    pub(super) fn count(&mut self, key: &str, action: &str) {
+    pub(super) fn count(&mut self, key: &str, source: FactSource) {
         let known = self.record.facts.iter().find(|fact| fact.key == key);
         let before: u64 = known.and_then(|fact| fact.value.get().parse().ok()).unwrap_or(0);
-        self.fact(key, RawJson::from(before + 1), action);
+        self.fact(key, RawJson::from(before + 1), source);
     }
 
     /// What the fields of a result say: a fact each, and the line that proves it.
@@ -129,7 +133,7 @@ impl Scribe<'_> {
         capability: &str,
         output: &RawJson,
         fields: &[(String, RawJson)],
-        id: &str,
+        source: &FactSource,
     ) {
         let whole = crate::local::agent::outcome::result(capability, output.get(), None);
         let artifact = self.artifact(&whole);
@@ -140,22 +144,33 @@ impl Scribe<'_> {
             let field = Some((name.as_str(), value.get()));
             let document = crate::local::agent::outcome::result(capability, output.get(), field);
             self.quote(document, artifact.clone());
-            self.fact(name, value.clone(), id);
+            self.fact(name, value.clone(), source.clone());
         }
     }
 
     /// A question that is open from now on.
-    pub(super) fn issue(&mut self, question: String) -> IssueId {
-        let id = IssueId::from(self.new_id("iss_"));
+    pub(super) fn issue(&mut self, question: String) {
+        self.issue_as(question, IssueState::Open);
+    }
+
+    /// A question, and how far it is: one that is known only moves forward (documented).
+    pub(super) fn issue_as(&mut self, question: String, state: IssueState) {
+        if let Some(issue) = self.record.issues.iter_mut().find(|issue| issue.question == question) {
+            if progress(&state) > progress(&issue.state) {
+                issue.state = state;
+                issue.updated_at = Some(self.at);
+            }
+            return;
+        }
+        let id = Some(IssueId::from(self.new_id("iss_")));
         self.record.issues.push(Issue {
             question,
-            state: IssueState::Open,
-            id: Some(id.clone()),
+            state,
+            id,
             created_at: Some(self.at),
             updated_at: Some(self.at),
             extra: Extra::new(),
         });
-        id
     }
 
     /// Something that has to be found out from somebody.
@@ -172,33 +187,52 @@ impl Scribe<'_> {
     }
 
     /// What somebody answered: the document, what it claims and promises, and an end to what was to be found out.
-    pub(super) fn reply(&mut self, reply: Reply) {
-        self.document(reply.document);
-        for need in
-            self.record.information_needs.iter_mut().filter(|need| need.question.contains(&reply.party))
-        {
+    pub(super) fn reply(&mut self, reply: Reply, question: &str) -> FactSource {
+        let source = self.document(reply.document);
+        for need in self.record.information_needs.iter_mut().filter(|need| need.question == question) {
             need.state = IssueState::Answered.to_string();
             need.updated_at = Some(self.at);
         }
+        if reply.promise {
+            let due = self.at.checked_add(PROMISED).ok();
+            self.commitment(CommitmentDirection::Received, reply.party.clone(), reply.claim.clone(), due);
+        }
+        self.assertion(&reply.party, reply.claim);
+        source
+    }
+
+    /// A claim about the last question that came up, if any. Who made it stands apart from how well it holds
+    /// (documented).
+    pub(super) fn assertion(&mut self, party: &str, claim: String) {
         let id = Some(self.new_id("ast_").into());
         self.record.assertions.push(Assertion {
-            claim: reply.claim.clone(),
+            claim,
             id,
-            issue: None,
-            source: Some(RawJson::from(reply.party.as_str())),
+            issue: self.record.issues.last().and_then(|issue| issue.id.clone()),
+            source: Some(RawJson::from(party)),
             support: Some(RawJson::from("said so, and nothing confirms it yet")),
             created_at: Some(self.at),
             updated_at: Some(self.at),
             extra: Extra::new(),
         });
+    }
+
+    /// A promise.
+    pub(super) fn commitment(
+        &mut self,
+        direction: CommitmentDirection,
+        party: String,
+        text: String,
+        due_at: Option<Timestamp>,
+    ) {
         let id = Some(self.new_id("cmt_").into());
         self.record.commitments.push(Commitment {
-            direction: CommitmentDirection::Received,
-            text: reply.claim,
+            direction,
+            text,
             id,
-            party: Some(reply.party),
+            party: Some(party),
             state: Some("open".to_owned()),
-            due_at: self.at.checked_add(PROMISED).ok(),
+            due_at,
             created_at: Some(self.at),
             updated_at: Some(self.at),
             extra: Extra::new(),
@@ -214,6 +248,16 @@ impl Scribe<'_> {
     fn new_id(&mut self, prefix: &str) -> String {
         new_id(prefix, self.random)
     }
+}
+
+/// What a fact comes from.
+pub(super) fn from(source_type: FactSourceType, id: &str) -> FactSource {
+    FactSource { source_type, id: Some(id.to_owned()), extra: Extra::new() }
+}
+
+fn progress(state: &IssueState) -> usize {
+    let order = [IssueState::Open, IssueState::Acknowledged, IssueState::Answered, IssueState::Resolved];
+    order.iter().position(|other| other == state).unwrap_or(order.len())
 }
 
 impl Workspace {

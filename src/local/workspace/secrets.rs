@@ -32,16 +32,18 @@ pub(super) fn hide(arguments: &Value) -> Value {
 /// The secret values that an action takes, for a person to give.
 pub(super) fn asked_for(arguments: &Value) -> Vec<ApprovalField> {
     let names = arguments.as_object().into_iter().flatten().map(|(name, _)| name);
-    names
-        .filter(|name| is_secret(name))
-        .map(|name| ApprovalField {
-            name: name.clone(),
-            label: Some(name.replace('_', " ")),
-            secret: Some(true),
-            required: Some(false),
-            extra: Extra::new(),
-        })
-        .collect()
+    names.filter(|name| is_secret(name)).map(|name| field(name, true, false)).collect()
+}
+
+/// A value for a person to give.
+pub(super) fn field(name: &str, secret: bool, required: bool) -> ApprovalField {
+    ApprovalField {
+        name: name.to_owned(),
+        label: Some(name.replace('_', " ")),
+        secret: Some(secret),
+        required: Some(required),
+        extra: Extra::new(),
+    }
 }
 
 /// The arguments with the given values in those fields that the input has.

@@ -47,12 +47,27 @@ impl<T> Store<T> {
         self.items.get_mut(&serial)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// All of them, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Serial, &T)> {
+        self.items.iter().map(|(serial, item)| (*serial, item))
+    }
+
     pub(crate) fn find(&self, id: &str) -> Option<&T> {
         self.get(self.serial(id)?)
     }
 
     pub(crate) fn find_mut(&mut self, id: &str) -> Option<&mut T> {
         self.get_mut(self.serial(id)?)
+    }
+
+    /// All that were added after one, oldest first.
+    pub(crate) fn after(&self, serial: Serial) -> impl Iterator<Item = (Serial, &T)> {
+        let range = (Bound::Excluded(serial), Bound::Unbounded);
+        self.items.range(range).map(|(serial, item)| (*serial, item))
     }
 
     pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
@@ -67,9 +82,7 @@ impl<T> Store<T> {
         view: impl Fn(&T) -> V,
     ) -> Result<Page<V>> {
         window.within(self.last)?;
-        let following = (Bound::Excluded(window.after), Bound::Unbounded);
-        let rest = self.items.range(following).filter(|(_, item)| keep(item));
-        Ok(page(window, rest.map(|(serial, item)| (*serial, item)), view))
+        Ok(page(window, self.after(window.after).filter(|(_, item)| keep(item)), view))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod axum;
 mod dedupe;
+mod deliveries;
 mod example;
 mod headers;
 mod mutations;

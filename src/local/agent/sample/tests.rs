@@ -80,15 +80,35 @@ fn rules_and_criteria_bound_what_is_chosen() {
 
 #[test]
 fn amounts_and_secrets_are_known_by_their_names() {
-    assert_eq!(amount(&json!({"quantity": 3, "amountMinor": 7})), Some(7));
-    assert_eq!(amount(&json!({"total_price": {"amount": 9, "currency": "usd"}})), Some(9));
+    assert_eq!(amount(&json!({"quantity": 3, "amountMinor": 7})), Some(Some(7)));
+    assert_eq!(amount(&json!({"total_price": {"amount": 9, "currency": "usd"}})), Some(Some(9)));
     assert_eq!(amount(&json!({"amount": "many", "costume": 1})), None);
+    assert_eq!(amount(&json!({"amount": -7})), Some(None));
+    assert_eq!(amount(&json!({"amount": 7.5})), Some(None));
+    assert_eq!(amount(&json!({"amount": 7.5, "cost": 8})), Some(Some(8)));
     for name in ["password", "otp", "apiKey", "access_token", "PIN"] {
         assert!(is_secret(name), "{name}");
     }
     for name in ["pinned", "shipping", "tokens_used", "spin"] {
         assert!(!is_secret(name), "{name}");
     }
+}
+
+#[test]
+fn an_amount_goes_where_it_is_looked_for() {
+    let schema = json!({
+        "properties": {"supplier": {}, "amount_minor": {"type": "integer"}, "price": {"$ref": "#/$defs/Money"}},
+        "$defs": {"Money": {"type": "object"}},
+    });
+    let set = |mut arguments: Value, schema: &Value| {
+        set_amount(&mut arguments, schema, &Money::usd(7));
+        arguments
+    };
+    assert_eq!(set(json!({"supplier": "A"}), &schema), json!({"supplier": "A", "amount_minor": 7}));
+    let nested = json!({"price": {"amount": 7, "currency": "usd"}});
+    assert_eq!(set(json!({"price": null}), &schema), nested);
+    assert_eq!(set(json!({"total": {"amount": 1}}), &json!({})), json!({"total": nested["price"]}));
+    assert_eq!(set(json!({"to": "a@b.example"}), &json!(true)), json!({"to": "a@b.example"}));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Texts and numbers that fit the name of a field, taken from the mandate where it says something.
 
 use super::{Context, subject};
+use crate::local::agent::text::sentence;
 
 /// A name without what tells one way of writing it from another.
 pub(super) fn plain(name: &str) -> String {
@@ -68,8 +69,7 @@ fn company(context: &Context<'_>) -> String {
     let address = address(context);
     let domain = address.split_once('@').map_or("", |(_, domain)| domain);
     let name = domain.split('.').next().unwrap_or_default();
-    let mut letters = name.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    sentence(name)
 }
 
 /// "48-221" of "part #48-221".

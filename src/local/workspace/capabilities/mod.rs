@@ -1,6 +1,6 @@
 //! The capabilities of the workspace: those it comes with, those registered, and what runs them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
@@ -42,12 +42,18 @@ pub(crate) struct Registry {
     /// The version of each name that was registered last: the one that counts.
     latest: HashMap<String, Serial>,
     executors: HashMap<String, Executor>,
+    /// Those that a script acts with, so that they run in simulation.
+    simulated: HashSet<String>,
 }
 
 impl Registry {
     pub(super) fn new(created_at: Timestamp, new_id: impl FnMut() -> String) -> Self {
-        let mut registry =
-            Self { store: Store::default(), latest: HashMap::new(), executors: HashMap::new() };
+        let mut registry = Self {
+            store: Store::default(),
+            latest: HashMap::new(),
+            executors: HashMap::new(),
+            simulated: HashSet::new(),
+        };
         for capability in built_in(created_at, new_id) {
             registry.insert(capability);
         }
@@ -84,9 +90,16 @@ impl Registry {
         self.executors.get(name)
     }
 
+    /// Lets capabilities run in simulation once they are registered; those that come with the workspace and can't
+    /// run stay as they are.
+    pub(super) fn simulate(&mut self, names: Vec<&str>) {
+        self.simulated.extend(names.into_iter().filter(|name| !is_built_in(name)).map(str::to_owned));
+    }
+
     fn runs(&self, capability: &Capability) -> bool {
         capability.execution_mode == CapabilityExecutionMode::Available
             || self.executors.contains_key(&capability.name)
+            || self.simulated.contains(&capability.name)
     }
 
     fn view(&self, capability: &Capability) -> Capability {

@@ -4,6 +4,8 @@ use serde_json::json;
 
 use super::*;
 use crate::local::capabilities::built_in;
+use crate::model::authority::QuietHours;
+use crate::model::record::FactStatus;
 use crate::model::types::Interval;
 
 fn capability(name: &str) -> Capability {
@@ -28,12 +30,18 @@ impl Desk {
 
     /// Takes the action if it may, and says why if it may not.
     fn take(&mut self, capability: &Capability, arguments: &Value, authority: &Authority) -> Option<String> {
+        self.spend(&Proposal { capability, arguments, spending: None }, authority)
+    }
+
+    fn spend(&mut self, proposal: &Proposal<'_>, authority: &Authority) -> Option<String> {
         let granted = ["email.send", "email.get_delivery", "procurement.create_po"].map(str::to_owned);
-        let why = blocked(capability, arguments, authority, &granted, &self.used, self.now);
-        if why.is_none() {
-            self.used.count(capability, arguments, self.now);
+        let time = "2026-01-05T09:00:00Z".parse().unwrap();
+        let limits = Limits { authority, granted: &granted, used: &self.used, now: self.now, time };
+        let blocked = limits.forbid(proposal);
+        if blocked.is_none() {
+            self.used.count(proposal, self.now);
         }
-        why
+        blocked.map(|blocked| blocked.why)
     }
 }
 
@@ -90,6 +98,35 @@ fn spending_is_added_up_and_has_to_be_said() {
 }
 
 #[test]
+fn an_amount_can_be_said_beside_the_arguments_and_has_to_be_one() {
+    let authority = Authority::new().spend_maximum(Money::usd(1_000));
+    let mut desk = Desk::new();
+    let (capability, arguments) = (order(), json!({"supplier": "Atlas"}));
+    let mut spend = |money: &Money| {
+        let proposal = Proposal { capability: &capability, arguments: &arguments, spending: Some(money) };
+        desk.spend(&proposal, &authority)
+    };
+    assert_eq!(spend(&Money::usd(600)), None);
+    assert_eq!(spend(&Money::usd(401)).unwrap(), "it would spend $4.01, and $4.00 is left");
+    let other = spend(&Money::new(100, "eur")).unwrap();
+    assert_eq!(other, "it would spend €1.00, and the limit is in usd");
+    assert!(spend(&Money::usd(-100)).unwrap().contains("how much"));
+    for odd in [json!({"amount_minor": -100}), json!({"amount_minor": 0.5})] {
+        assert!(desk.take(&order(), &odd, &authority).unwrap().contains("how much"), "{odd}");
+    }
+}
+
+#[test]
+fn quiet_hours_block_and_say_until_when() {
+    let hours =
+        |start: &str, end: &str| Authority::new().quiet_hours(QuietHours::new(start, end, "Europe/Paris"));
+    // It is ten in Paris.
+    let why = Desk::new().take(&capability("email.get_delivery"), &json!({}), &hours("09:30", "10:30"));
+    assert_eq!(why.unwrap(), "these are quiet hours, until 10:30 in Europe/Paris");
+    assert_eq!(Desk::new().take(&capability("email.send"), &json!({}), &hours("22:00", "10:00")), None);
+}
+
+#[test]
 fn rules_hold_for_values_that_are_there() {
     let rule = || AuthorityRule::new("email.send", "quantity");
     let cases = [
@@ -112,13 +149,38 @@ fn rules_hold_for_values_that_are_there() {
 fn a_person_is_asked_for_what_is_named_costly_or_final() {
     let send = capability("email.send");
     let new = Authority::new;
-    assert!(!needs_approval(&send, &json!({}), &new()));
-    assert!(needs_approval(&send, &json!({}), &new().require_approval_for(["email.send"])));
+    let asks = |capability: &Capability, arguments: &Value, authority: &Authority| {
+        needs_approval(&Proposal { capability, arguments, spending: None }, authority, &[])
+    };
+    assert!(!asks(&send, &json!({}), &new()));
+    assert!(asks(&send, &json!({}), &new().require_approval_for(["email.send"])));
     let final_one = Capability { effect: CapabilityEffect::Irreversible, ..send };
-    assert!(needs_approval(&final_one, &json!({}), &new()));
+    assert!(asks(&final_one, &json!({}), &new()));
+    let harmless = Capability { risk: CapabilityRisk::None, ..final_one };
+    assert!(!asks(&harmless, &json!({}), &new()));
     let threshold = new().spend_maximum(Money::usd(9)).spend_approval_threshold(Money::usd(5));
-    assert!(!needs_approval(&order(), &json!({"amount_minor": 5}), &threshold));
-    assert!(needs_approval(&order(), &json!({"amount_minor": 6}), &threshold));
+    assert!(!asks(&order(), &json!({"amount_minor": 5}), &threshold));
+    assert!(asks(&order(), &json!({"amount_minor": 6}), &threshold));
+}
+
+#[test]
+fn what_is_costly_rests_on_a_fact_by_its_amount_or_by_an_argument_of_its_name() {
+    let asks = |capability: &Capability, arguments: Value, key: &str, value: Value, status: FactStatus| {
+        let fact = json!({"key": key, "value": value, "status": status});
+        let fact: Fact = serde_json::from_str(&fact.to_string()).unwrap();
+        needs_approval(
+            &Proposal { capability, arguments: &arguments, spending: None },
+            &Authority::new(),
+            &[fact],
+        )
+    };
+    let cost = || json!({"amount_minor": 5, "part": "48-221"});
+    assert!(asks(&order(), cost(), "quoted", json!(5), FactStatus::Asserted));
+    assert!(asks(&order(), cost(), "part", json!("48-221"), FactStatus::Conflicted));
+    assert!(!asks(&order(), cost(), "quoted", json!(5), FactStatus::Derived));
+    assert!(!asks(&order(), cost(), "quoted", json!(6), FactStatus::Asserted));
+    assert!(!asks(&order(), json!({"amount_minor": 0}), "quoted", json!(0), FactStatus::Asserted));
+    assert!(!asks(&capability("email.send"), json!({"to": "a"}), "to", json!("a"), FactStatus::Asserted));
 }
 
 #[test]

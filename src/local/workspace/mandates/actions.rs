@@ -1,29 +1,33 @@
-//! Actions: held against the limits, and run.
+//! Actions: held against the limits, and started.
+
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Doing, MandateStatus, summary};
-use crate::local::agent::outcome;
+use super::outcomes::{execution, told};
+use super::{Attempt, Doing, MandateRecord, MandateStatus, summary};
 use crate::local::agent::sample::{self, Context};
 use crate::local::agent::text::doing;
-use crate::local::agent::{STEP, Step};
+use crate::local::agent::{Act, Check, STEP, Step, Trouble};
 use crate::local::clock::Moment;
 use crate::local::workspace::Workspace;
-use crate::local::workspace::limits::{self, cost};
+use crate::local::workspace::limits::{self, Blocked, Limits, Proposal};
 use crate::local::workspace::secrets;
 use crate::local::workspace::store::Serial;
 use crate::model::approvals::ApprovalInputs;
-use crate::model::events::{
-    CapabilityExecution, CapabilityExecutionError, CapabilityExecutionEventData, EventData,
-};
+use crate::model::capabilities::CapabilityEffect;
+use crate::model::events::EventData;
 use crate::model::json::RawJson;
-use crate::model::types::Extra;
+use crate::model::types::Money;
 use crate::resources::capabilities::Executor;
+
+/// How long something connected may run before its outcome counts as unclear.
+pub(super) const LONGEST_RUN: Duration = Duration::from_secs(10 * 60);
 
 /// An action as it would run, and nothing else: what a person approves is this.
 #[derive(Debug)]
 pub(super) struct Action {
-    pub(super) capability: String,
+    pub(super) act: Act,
     pub(super) arguments: Value,
     /// What a person gave for this one run.
     pub(super) inputs: ApprovalInputs,
@@ -35,13 +39,41 @@ pub(crate) struct Run {
     pub(super) id: String,
     pub(super) capability: String,
     pub(super) arguments: Value,
-    started: Moment,
+    /// What it spends, to be given back if it fails.
+    pub(super) cost: Option<Money>,
+    pub(super) started: Moment,
     /// The version of the limits that it runs under.
-    version: u64,
+    pub(super) version: u64,
+    /// How often it was begun: what is safe to repeat is, once.
+    pub(super) attempt: u32,
+}
+
+/// An action under way, and what will come of it.
+#[derive(Debug)]
+pub(super) struct Underway {
+    pub(super) run: Run,
+    pub(super) course: Course,
+}
+
+/// What comes of an action when its time is over.
+#[derive(Debug)]
+pub(super) enum Course {
+    /// What is connected has not come to an end.
+    Connected(Box<Job>),
+    /// It is done, with this result.
+    Done(Option<Value>),
+    Fails {
+        code: String,
+        message: String,
+    },
+    /// No answer came; what a check will find, and what a second attempt would give.
+    Unclear(Check, Option<Value>),
+    /// A check was made, and found this.
+    Checked(Check),
 }
 
 /// An action to be run by what has been connected for it, outside of the workspace.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Job {
     pub(crate) mandate: Serial,
     pub(crate) run: Run,
@@ -61,140 +93,158 @@ pub(crate) enum Outcome {
 
 impl Workspace {
     /// Takes an action, or says why not.
-    pub(super) fn act(&mut self, serial: Serial, name: &str, at: Moment) {
-        let arguments = self.arguments(serial, name, at);
-        let action = Action { capability: name.to_owned(), arguments, inputs: ApprovalInputs::default() };
-        self.consider(serial, action, at);
+    pub(super) fn act(&mut self, serial: Serial, act: Act, at: Moment) {
+        let arguments = self.arguments(serial, &act, at);
+        self.consider(serial, Action { act, arguments, inputs: ApprovalInputs::default() }, at);
     }
 
     pub(super) fn consider(&mut self, serial: Serial, action: Action, at: Moment) {
-        let (Some(capability), Some(record)) =
-            (self.capabilities.latest(&action.capability), self.mandates.get(serial))
-        else {
-            return;
-        };
-        if let Some(why) = self.forbidden(serial, &action, at) {
-            self.block(serial, &action.capability, why, at);
-        } else if limits::needs_approval(capability, &action.arguments, &record.mandate.authority) {
-            self.ask(serial, action, at);
-        } else {
-            self.start(serial, action, at);
+        match self.forbidden(serial, &action, at) {
+            Some(Blocked { until: Some(until), .. }) if action.act.arguments.is_none() => {
+                // Whoever plans by itself does not try in the quiet hours, but waits until they are over.
+                self.act_later(serial, action.act, until, at);
+                self.step(serial, at);
+            }
+            Some(blocked) => self.block(serial, &action, blocked, at),
+            None if self.has_to_ask(serial, &action) => self.ask(serial, action, at),
+            None => self.start(serial, action, at),
         }
     }
 
     /// Why an action may not run now.
-    pub(super) fn forbidden(&self, serial: Serial, action: &Action, at: Moment) -> Option<String> {
+    pub(super) fn forbidden(&self, serial: Serial, action: &Action, at: Moment) -> Option<Blocked> {
         let record = self.mandates.get(serial)?;
-        let name = &action.capability;
-        let capability = self.capabilities.latest(name)?;
-        if !self.capabilities.is_available(name) {
-            return Some(format!("nothing runs {name} any more"));
-        }
-        let authority = &record.mandate.authority;
-        limits::blocked(capability, &action.arguments, authority, &record.granted, &record.used, at)
+        let limits = Limits {
+            authority: &record.mandate.authority,
+            granted: &record.granted,
+            used: &record.used,
+            now: at,
+            time: self.epoch.timestamp(at),
+        };
+        let name = &action.act.capability;
+        let Some(proposal) = self.proposal(action) else {
+            let unknown = || format!("the workspace has no capability {name}");
+            return Some(limits.prohibits(name).unwrap_or_else(unknown).into());
+        };
+        let cannot_run = || {
+            let available = self.capabilities.is_available(name);
+            (!available).then(|| format!("nothing runs {name} any more").into())
+        };
+        limits.forbid(&proposal).or_else(cannot_run).or_else(|| {
+            // What may have happened is never taken for safe to repeat (documented).
+            let same = |(other, arguments): &(String, Value)| other == name && *arguments == action.arguments;
+            let unsettled = record.tally.unknown.iter().any(same);
+            unsettled.then(|| format!("nobody knows whether {name} has happened already").into())
+        })
     }
 
-    /// Records an action as blocked, never as done (documented).
-    pub(super) fn block(&mut self, serial: Serial, name: &str, why: String, at: Moment) {
+    fn has_to_ask(&self, serial: Serial, action: &Action) -> bool {
+        self.mandates.get(serial).zip(self.proposal(action)).is_some_and(|(record, proposal)| {
+            limits::needs_approval(&proposal, &record.mandate.authority, &record.record.facts)
+        })
+    }
+
+    pub(super) fn proposal<'a>(&'a self, action: &'a Action) -> Option<Proposal<'a>> {
+        Some(Proposal {
+            capability: self.capabilities.latest(&action.act.capability)?,
+            arguments: &action.arguments,
+            spending: action.act.spending.as_ref(),
+        })
+    }
+
+    /// Records an action as blocked, never as done (documented). Whoever plans by itself tries again when the quiet
+    /// hours are over.
+    pub(super) fn block(&mut self, serial: Serial, action: &Action, blocked: Blocked, at: Moment) {
+        let Blocked { why, until } = blocked;
         let id = self.new_id("exe_");
+        self.attempted(serial, &action.act.capability, &action.arguments, false);
         let Some(record) = self.mandates.get_mut(serial) else { return };
-        record.tally.not_done.push(why.clone());
-        let version = record.mandate.authority_version;
-        let blocked = execution(id, name, version);
+        let blocked = execution(id, &action.act.capability, record.mandate.authority_version);
+        match until {
+            Some(until) if action.act.arguments.is_none() => {
+                self.act_later(serial, action.act.clone(), until, at);
+            }
+            _ => record.tally.not_done.push(why.clone()),
+        }
         self.work(serial, format!("Blocked: {why}. Going on without it."), at);
         self.emit(serial, EventData::ExecutionBlocked(told(blocked, Some(why))), at);
     }
 
-    pub(super) fn start(&mut self, serial: Serial, action: Action, at: Moment) {
-        let id = self.new_id("exe_");
-        let Some(capability) = self.capabilities.latest(&action.capability) else { return };
-        let executor = self.capabilities.executor(&action.capability).cloned();
+    fn act_later(&mut self, serial: Serial, act: Act, until: jiff::Timestamp, at: Moment) {
+        let duration = self.epoch.moment(until).since(at);
+        let what = Some(format!("the end of the quiet hours, {until}"));
         let Some(record) = self.mandates.get_mut(serial) else { return };
-        record.used.count(capability, &action.arguments, at);
-        let input = secrets::with_inputs(capability, &action.arguments, &action.inputs);
-        let run = Run {
-            id,
-            capability: action.capability,
-            arguments: action.arguments,
-            started: at,
-            version: record.mandate.authority_version,
-        };
-        record.doing = Doing::Action(Box::new(run.clone()));
-        record.next_step = executor.is_none().then(|| at.after(STEP));
+        record.plan.first([Step::Sleep { duration, what }, Step::Act(Box::new(act))]);
+    }
+
+    pub(super) fn start(&mut self, serial: Serial, action: Action, at: Moment) {
+        let Action { act, arguments, mut inputs } = action;
+        let id = self.new_id("exe_");
+        let Some(capability) = self.capabilities.latest(&act.capability) else { return };
+        // What a script says of the outcome takes the place of running it.
+        let executor = self.capabilities.executor(&act.capability).filter(|_| act.trouble.is_none()).cloned();
+        let Some(record) = self.mandates.get_mut(serial) else { return };
+        let proposal = Proposal { capability, arguments: &arguments, spending: act.spending.as_ref() };
+        record.used.count(&proposal, at);
+        let cost = proposal.cost(&record.mandate.authority);
+        record.give(&mut inputs);
+        let input = secrets::with_inputs(capability, &arguments, &inputs);
+        let version = record.mandate.authority_version;
+        let run = Run { id, capability: act.capability, arguments, cost, started: at, version, attempt: 1 };
         let state = summary(doing(&run.capability, &run.arguments));
         self.transition(serial, MandateStatus::Running, state, at);
-        let started = execution(run.id.clone(), &run.capability, run.version);
-        self.emit(serial, EventData::ExecutionStarted(told(started, None)), at);
-        if let Some(executor) = executor {
-            let input = RawJson::from(input);
-            self.jobs.push(Job { mandate: serial, run, executor, input, hidden: action.inputs });
-        }
-    }
-
-    /// What comes of an action that nothing was connected for.
-    pub(super) fn simulate(&mut self, serial: Serial, run: Run, at: Moment) {
-        self.completed(serial, &run, at);
-        let (_, document) = outcome::of(&run.capability, &run.arguments, &run.id);
-        let Some(mut scribe) = self.scribe(serial, at) else { return };
-        scribe.document(document);
-        if let Some(key) = outcome::counted(&run.capability) {
-            scribe.count(key, &run.id);
-        }
-        let Some(record) = self.mandates.get_mut(serial) else { return };
-        let to = run.arguments["to"].as_str().unwrap_or("the other side of the conversation").to_owned();
-        record.tally.sent.push((run.capability.clone(), to));
-        record.tally.done(run, false);
-    }
-
-    /// What came of an action that something was connected for. A mandate that has ended meanwhile stays as it
-    /// is: its last event is its final status.
-    pub(crate) fn report(&mut self, serial: Serial, run: Run, outcome: Outcome, at: Moment) {
-        let Some(record) = self.mandates.get_mut(serial) else { return };
-        if !matches!(&record.doing, Doing::Action(now) if now.id == run.id) {
-            return;
-        }
-        record.doing = Doing::Nothing;
-        match outcome {
-            Outcome::Done(output) => {
-                self.completed(serial, &run, at);
-                if let Some(mut scribe) = self.scribe(serial, at) {
-                    scribe.result(&run.capability, &output, &secrets::fields(&output), &run.id);
-                }
-                let Some(record) = self.mandates.get_mut(serial) else { return };
-                record.tally.done(run, true);
-            }
-            Outcome::Failed(code, message) => self.failed(serial, &run, code, message, at),
-        }
-        self.step(serial, at);
-    }
-
-    fn completed(&mut self, serial: Serial, run: &Run, at: Moment) {
-        self.emit(serial, EventData::ExecutionCompleted(told(run.over(at), None)), at);
-    }
-
-    fn failed(&mut self, serial: Serial, run: &Run, code: &str, message: String, at: Moment) {
-        let Some(record) = self.mandates.get_mut(serial) else { return };
-        let spent = self.capabilities.latest(&run.capability);
-        let spent = spent.and_then(|found| cost(found, &run.arguments, &record.mandate.authority));
-        record.used.spent -= spent.map_or(0, |spent| spent.amount);
-        let why = format!("{} failed: {message}", run.capability);
-        record.script.push_front(Step::Work { summary: format!("{why}. Going on without it.") });
-        record.tally.not_done.push(why);
-        let error = CapabilityExecutionError { message, code: Some(code.to_owned()), extra: Extra::new() };
-        let execution = CapabilityExecution { error: Some(error), ..run.over(at) };
-        self.emit(serial, EventData::ExecutionFailed(told(execution, None)), at);
-    }
-
-    /// Arguments that fit what the mandate is about.
-    fn arguments(&self, serial: Serial, name: &str, at: Moment) -> Value {
-        let (Some(record), Some(capability)) = (self.mandates.get(serial), self.capabilities.latest(name))
-        else {
-            return Value::Null;
+        let course = match (executor, act.trouble) {
+            (Some(executor), _) => Course::Connected(Box::new(Job {
+                mandate: serial,
+                run: run.clone(),
+                executor,
+                input: RawJson::from(input),
+                hidden: inputs,
+            })),
+            (None, None) => Course::Done(act.returns),
+            (None, Some(Trouble::Fails { code, message })) => Course::Fails { code, message },
+            (None, Some(Trouble::Unclear(check))) => Course::Unclear(check, act.returns),
         };
+        self.begin(serial, run, course, act.takes.unwrap_or(STEP), at);
+    }
+
+    /// Sets an action going, for the first or the second time.
+    pub(super) fn begin(&mut self, serial: Serial, run: Run, course: Course, takes: Duration, at: Moment) {
+        let Some(record) = self.mandates.get_mut(serial) else { return };
+        let started = execution(run.id.clone(), &run.capability, run.version);
+        let job = if let Course::Connected(job) = &course { Some(Job::clone(job)) } else { None };
+        let takes = if job.is_some() { LONGEST_RUN } else { takes };
+        record.next_step = Some(at.after(takes));
+        record.doing = Doing::Action(Box::new(Underway { run, course }));
+        self.jobs.extend(job);
+        self.emit(serial, EventData::ExecutionStarted(told(started, None)), at);
+        self.reschedule(serial);
+    }
+
+    /// Notes that an action was to have an effect.
+    pub(super) fn attempted(&mut self, serial: Serial, name: &str, arguments: &Value, went: bool) {
+        let reads =
+            self.capabilities.latest(name).is_some_and(|found| found.effect == CapabilityEffect::Read);
+        let Some(record) = self.mandates.get_mut(serial).filter(|_| !reads) else { return };
+        let party = arguments["to"].as_str().map(str::to_owned);
+        record.tally.attempts.push(Attempt { capability: name.to_owned(), party, went });
+    }
+
+    /// What an action runs with: what was said, or else what fits what the mandate is about.
+    fn arguments(&self, serial: Serial, act: &Act, at: Moment) -> Value {
+        let schema = self.capabilities.latest(&act.capability).and_then(|found| found.input_schema.as_ref());
+        let schema = schema.and_then(|schema| schema.to_value().ok()).unwrap_or_default();
+        if let Some(said) = &act.arguments {
+            let mut arguments = said.clone();
+            if let Some(money) = &act.spending {
+                sample::set_amount(&mut arguments, &schema, money);
+            }
+            return arguments;
+        }
+        let Some(record) = self.mandates.get(serial) else { return Value::Null };
         let mandate = &record.mandate;
-        let schema = capability.input_schema.as_ref().and_then(|schema| schema.to_value().ok());
         let context = Context {
-            capability: name,
+            capability: &act.capability,
             objective: &mandate.objective,
             guidance: &mandate.guidance,
             deadline: mandate.deadline,
@@ -203,30 +253,18 @@ impl Workspace {
             reference: record.tally.runs.last().map_or("none", |run| run.id.as_str()),
             now: self.epoch.timestamp(at),
         };
-        sample::arguments(&schema.unwrap_or_default(), &context)
+        sample::arguments(&schema, &context)
     }
 }
 
-impl Run {
-    /// The run when it is over.
-    fn over(&self, at: Moment) -> CapabilityExecution {
-        let took = u64::try_from(at.since(self.started).as_millis()).unwrap_or(u64::MAX);
-        let execution = execution(self.id.clone(), &self.capability, self.version);
-        CapabilityExecution { duration_ms: Some(took), ..execution }
+impl MandateRecord {
+    /// Hands over what a person answered, and keeps none of it.
+    fn give(&mut self, inputs: &mut ApprovalInputs) {
+        let given = std::mem::take(&mut self.given);
+        for name in given.names() {
+            if let (None, Some(value)) = (inputs.expose(name), given.expose(name)) {
+                inputs.insert(name, value);
+            }
+        }
     }
-}
-
-fn execution(id: String, capability: &str, version: u64) -> CapabilityExecution {
-    CapabilityExecution {
-        capability: capability.to_owned(),
-        id: Some(id),
-        duration_ms: None,
-        error: None,
-        authority_version: Some(version),
-        extra: Extra::new(),
-    }
-}
-
-fn told(execution: CapabilityExecution, reason: Option<String>) -> Box<CapabilityExecutionEventData> {
-    Box::new(CapabilityExecutionEventData { execution, reason, extra: Extra::new() })
 }

@@ -20,7 +20,6 @@ impl Workspace {
                 record.pending = Some(Pending::Pause(reason));
             }
             (MandateStatus::WaitingExternal | MandateStatus::NeedsApproval, _) => {
-                record.next_step = None;
                 let state = summary(because("Paused", reason.as_deref()));
                 self.transition(serial, MandateStatus::Paused, state, now);
             }
@@ -37,6 +36,7 @@ impl Workspace {
             (MandateStatus::Paused, None) => match std::mem::take(&mut record.doing) {
                 Doing::Decision(asked) => self.take_up(serial, *asked, now),
                 // A reply that came in the meantime has been kept (documented).
+                Doing::Waiting(wait) if wait.due() > now => self.wait(serial, *wait, now),
                 doing => {
                     record.doing = doing;
                     self.go_on(serial, now);

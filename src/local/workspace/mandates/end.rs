@@ -1,7 +1,7 @@
 //! How a mandate ends: its success criteria, held against confirmed facts.
 
-use super::actions::Run;
-use super::{Tally, summary};
+use super::summary;
+use crate::local::agent::Ending;
 use crate::local::agent::outcome::{check, result};
 use crate::local::agent::sample::is_secret;
 use crate::local::agent::text::shortened;
@@ -9,37 +9,45 @@ use crate::local::capabilities::is_built_in;
 use crate::local::clock::Moment;
 use crate::local::workspace::Workspace;
 use crate::local::workspace::limits::unmet;
+use crate::local::workspace::record::from;
 use crate::local::workspace::store::Serial;
 use crate::model::authority::SuccessCriterion;
 use crate::model::json::RawJson;
 use crate::model::mandates::MandateStatus;
-
-impl Tally {
-    pub(super) fn done(&mut self, run: Run, real: bool) {
-        self.real += usize::from(real);
-        self.runs.push(run);
-    }
-}
+use crate::model::record::FactSourceType;
 
 impl Workspace {
-    /// Completes the mandate only if every criterion holds (documented).
-    pub(super) fn finish(&mut self, serial: Serial, at: Moment) {
+    /// Completes the mandate only if every criterion holds, whoever says that it is done (documented).
+    pub(super) fn finish(&mut self, serial: Serial, ending: Ending, at: Moment) {
         let Some(record) = self.mandates.get(serial) else { return };
         let criteria = record.mandate.authority.success_criteria.clone();
-        for criterion in &criteria {
-            self.settle(serial, criterion, at);
+        if ending == Ending::Usual {
+            for criterion in &criteria {
+                self.settle(serial, criterion, at);
+            }
         }
         let Some(record) = self.mandates.get(serial) else { return };
         let mut wrong: Vec<(String, String)> =
             criteria.iter().filter_map(|criterion| record.record.mismatch(criterion)).collect();
         let tally = &record.tally;
-        if criteria.is_empty() && tally.runs.is_empty() && !tally.not_done.is_empty() {
-            let question = |why: &String| (why.clone(), format!("How can this be done? {why}"));
-            wrong.extend(tally.not_done.iter().map(question));
+        let question = |why: &String| (why.clone(), format!("How can this be done? {why}"));
+        match &ending {
+            Ending::Usual if criteria.is_empty() && tally.runs.is_empty() => {
+                wrong.extend(tally.not_done.iter().map(question));
+                let unknown =
+                    tally.unknown.iter().map(|(name, _)| format!("what became of {name} is unknown"));
+                wrong.extend(unknown.map(|why| question(&why)));
+            }
+            Ending::Usual | Ending::Complete(_) => {}
+            Ending::Fail(why) => wrong = vec![question(why)],
         }
-        let (status, text) = match wrong.first() {
-            None => (MandateStatus::Completed, record.done_summary()),
-            Some((why, _)) => (MandateStatus::Failed, format!("Failed: {}", shortened_end(why, wrong.len()))),
+        let (status, text) = match (wrong.first(), ending) {
+            (_, Ending::Fail(why)) => (MandateStatus::Failed, why),
+            (Some((why, _)), _) => {
+                (MandateStatus::Failed, format!("Failed: {}", shortened_end(why, wrong.len())))
+            }
+            (None, Ending::Complete(text)) => (MandateStatus::Completed, text),
+            (None, Ending::Usual) => (MandateStatus::Completed, record.done_summary()),
         };
         if let Some(mut scribe) = self.scribe(serial, at) {
             for (_, question) in wrong {
@@ -65,7 +73,7 @@ impl Workspace {
             let Some(mut scribe) = self.scribe(serial, at) else { return };
             let arguments = format!("{{{}:{value}}}", RawJson::from(key.as_str()));
             scribe.document(result(&run.capability, &arguments, Some((key, value.get()))));
-            scribe.fact(key, value, &run.id);
+            scribe.fact(key, value, from(FactSourceType::Action, &run.id));
             return;
         }
         let owed = record.granted.iter().any(|name| !is_built_in(name) && self.names(name, key));
@@ -74,7 +82,7 @@ impl Workspace {
             let value = fitting(criterion);
             let Some(mut scribe) = self.scribe(serial, at) else { return };
             scribe.document(check(key, value.get()));
-            scribe.fact(key, value, &last);
+            scribe.fact(key, value, from(FactSourceType::Action, &last));
         }
     }
 
@@ -103,6 +111,10 @@ impl super::MandateRecord {
         };
         if !tally.not_done.is_empty() {
             text.push_str(&format!(" Not done: {}.", tally.not_done.join("; ")));
+        }
+        if !tally.unknown.is_empty() {
+            let names: Vec<&str> = tally.unknown.iter().map(|(name, _)| name.as_str()).collect();
+            text.push_str(&format!(" Unknown: {}.", names.join(", ")));
         }
         if !tally.refused.is_empty() {
             text.push_str(&format!(" Refused: {}.", tally.refused.join(", ")));

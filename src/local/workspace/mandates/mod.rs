@@ -1,32 +1,43 @@
 //! Mandates: how they begin, and what is kept of each.
 
+use serde_json::Value;
+
 use super::Workspace;
 use super::agents::not_empty;
 use super::authority;
 use super::limits::Used;
 use super::record::Record;
 use super::store::{Serial, Window};
-use crate::local::agent::{self, Granted, Script};
+use crate::local::agent::{self, Granted, Plan};
 use crate::local::answer::{Refusal, Result};
 use crate::local::capabilities::is_built_in;
 use crate::local::clock::Moment;
+use crate::local::script::Script;
 use crate::model::agents::AgentStatus;
 use crate::model::amendments::MandateAmendment;
+use crate::model::approvals::ApprovalInputs;
 use crate::model::capabilities::CapabilityEffect;
 use crate::model::errors::ErrorCode;
 use crate::model::mandates::{Mandate, MandateCreateParams, MandateState, MandateStatus};
 use crate::model::page::Page;
+use crate::model::record::FactSource;
 use crate::model::types::{AgentId, Extra, MandateId};
 
 mod actions;
 mod commands;
 mod decisions;
 mod end;
+mod notes;
+mod outcomes;
 mod steps;
+mod unclear;
+mod waits;
 
-use actions::Run;
 pub(crate) use actions::{Job, Outcome};
+use actions::{Run, Underway};
 use decisions::Asked;
+pub(crate) use waits::Mail;
+use waits::Wait;
 
 /// A mandate, and what is still to come of it.
 #[derive(Debug)]
@@ -36,9 +47,11 @@ pub(crate) struct MandateRecord {
     pub(super) agent_capabilities: Vec<String>,
     /// The actions that its limits grant.
     pub(super) granted: Vec<String>,
-    pub(super) script: Script,
+    pub(super) plan: Plan,
+    /// Whether nobody will decide or answer, as its script says.
+    nobody_answers: bool,
     doing: Doing,
-    /// When the present step is over by itself.
+    /// When the present step is over by itself; a wait and a decision have times of their own.
     next_step: Option<Moment>,
     expires: Option<Moment>,
     pending: Option<Pending>,
@@ -48,6 +61,12 @@ pub(crate) struct MandateRecord {
     pub(super) record: Record,
     pub(super) amendments: Vec<MandateAmendment>,
     tally: Tally,
+    /// Replies that came before they were waited for.
+    mail: Vec<Mail>,
+    /// What a person answered to a question, for the next action.
+    given: ApprovalInputs,
+    /// What the next fact comes from.
+    source: Option<FactSource>,
 }
 
 /// What is under way, or was when it was paused.
@@ -57,9 +76,9 @@ enum Doing {
     #[default]
     Nothing,
     /// An action.
-    Action(Box<Run>),
-    /// Waiting for an answer to an action, from this party.
-    Reply(String, String),
+    Action(Box<Underway>),
+    /// Waiting for a reply or a time.
+    Waiting(Box<Wait>),
     /// Waiting for a person.
     Decision(Box<Asked>),
 }
@@ -82,8 +101,20 @@ struct Tally {
     not_done: Vec<String>,
     /// Those that a person refused.
     refused: Vec<String>,
-    /// To whom something went out, by action.
-    sent: Vec<(String, String)>,
+    /// Those of which nobody knows what became, with their arguments.
+    unknown: Vec<(String, Value)>,
+    /// All that were to have an effect, in order.
+    attempts: Vec<Attempt>,
+}
+
+/// An action that was to have an effect.
+#[derive(Debug)]
+struct Attempt {
+    capability: String,
+    /// To whom it went, if it says so.
+    party: Option<String>,
+    /// Whether it is certain that it went out.
+    went: bool,
 }
 
 /// Which mandates a list is of.
@@ -109,7 +140,8 @@ impl Workspace {
         let (agent_revision, agent_capabilities) = (agent.revision, agent.capabilities.clone());
         let granted = authority::check(&authority, &agent_capabilities, &self.capabilities)?;
         let actions = self.granted(&granted);
-        let script = agent::script(params.guidance.len(), &actions, authority.success_criteria.len());
+        let criteria = authority.success_criteria.len();
+        let usual = Plan::usual(params.guidance.len(), &actions, criteria);
 
         let id = self.new_id("mnd_");
         let created_at = Some(self.epoch.timestamp(now));
@@ -134,11 +166,15 @@ impl Workspace {
             updated_at: created_at,
             extra: Extra::new(),
         };
+        let script = self.scripts.iter().rev().find(|script| script.fits(&mandate));
+        let nobody_answers = script.is_some_and(Script::is_unanswered);
+        let plan = script.map_or(usual, |script| Plan::scripted(script.steps(), criteria));
         let record = MandateRecord {
             mandate: mandate.clone(),
             agent_capabilities,
             granted,
-            script,
+            plan,
+            nobody_answers,
             doing: Doing::Nothing,
             next_step: Some(now.after(agent::QUEUED)),
             // One in the past ends the mandate as soon as it exists (assumed: no refusal is documented).
@@ -149,6 +185,9 @@ impl Workspace {
             record: Record::default(),
             amendments: Vec::new(),
             tally: Tally::default(),
+            mail: Vec::new(),
+            given: ApprovalInputs::default(),
+            source: None,
         };
         let serial = self.mandates.insert(&id, record);
         self.reschedule(serial);
@@ -168,16 +207,28 @@ impl Workspace {
         self.mandates.page(window, keep, |record| record.mandate.clone())
     }
 
-    /// Whether what is due next for it is the end of the time that a person has.
-    pub(super) fn awaits_person(&self, serial: Serial) -> bool {
-        let waits = |record: &MandateRecord| {
-            matches!(record.mandate.status, MandateStatus::NeedsApproval | MandateStatus::Paused)
-        };
-        self.mandates.get(serial).is_some_and(waits)
+    /// All of them, oldest first.
+    pub(crate) fn all_mandates(&self) -> Vec<Mandate> {
+        self.mandates.after(0).map(|(_, record)| record.mandate.clone()).collect()
     }
 
     pub(super) fn recorded(&self, id: &str) -> Result<&MandateRecord> {
         self.mandates.find(id).ok_or_else(|| unknown(id))
+    }
+
+    /// Gives a script to all mandates that are created from now on and that it fits.
+    pub(crate) fn script(&mut self, script: Script) {
+        self.capabilities.simulate(script.capabilities());
+        self.scripts.push(script);
+    }
+
+    /// Whether all that is due for a mandate is due only because a person is awaited, who may still come.
+    pub(in crate::local) fn awaits_person(&self, serial: Serial) -> bool {
+        self.mandates.get(serial).is_some_and(|record| {
+            let awaits =
+                matches!(record.mandate.status, MandateStatus::NeedsApproval | MandateStatus::Paused);
+            awaits && !record.nobody_answers
+        })
     }
 
     /// What a plan has to know of actions.

@@ -1,12 +1,12 @@
 //! How a mandate moves on: from one safe point to the next.
 
-use super::{Doing, MandateStatus, Pending, summary, waiting};
+use super::{Doing, MandateStatus, Pending, summary};
 use crate::local::agent::text::because;
-use crate::local::agent::{STEP, Step, outcome};
+use crate::local::agent::{Ending, STEP, Step};
 use crate::local::clock::Moment;
 use crate::local::workspace::Workspace;
 use crate::local::workspace::store::Serial;
-use crate::model::approvals::ApprovalStatus;
+use crate::model::approvals::{ApprovalInputs, ApprovalStatus};
 use crate::model::events::{EventData, MandateStatusChangedData};
 use crate::model::mandates::MandateState;
 use crate::model::types::Extra;
@@ -31,8 +31,12 @@ impl Workspace {
         let Some(record) = self.mandates.get_mut(serial) else { return };
         match std::mem::take(&mut record.doing) {
             Doing::Nothing => {}
-            Doing::Action(run) => self.simulate(serial, *run, at),
-            Doing::Reply(capability, party) => self.answered(serial, &capability, &party, at),
+            Doing::Action(underway) => return self.come_out(serial, *underway, at),
+            Doing::Waiting(wait) => {
+                if self.wake(serial, *wait, at) {
+                    return;
+                }
+            }
             asked @ Doing::Decision(_) => {
                 record.doing = asked;
                 return;
@@ -58,17 +62,19 @@ impl Workspace {
         }
         loop {
             let Some(record) = self.mandates.get_mut(serial) else { return };
-            match record.script.pop_front() {
+            match record.plan.next() {
                 Some(Step::Work { summary: text }) => return self.work(serial, text, at),
-                Some(Step::Act { capability }) => return self.act(serial, &capability, at),
-                Some(Step::Await { capability }) => {
-                    // What never went out can't be answered: such a wait is refused (documented).
-                    let sent = record.tally.sent.iter().find(|(name, _)| *name == capability);
-                    if let Some((_, party)) = sent.cloned() {
-                        return self.await_reply(serial, capability, party, at);
+                Some(Step::Act(act)) => return self.act(serial, *act, at),
+                Some(Step::Await(wait)) => {
+                    if self.await_reply(serial, *wait, at) {
+                        return;
                     }
                 }
-                Some(Step::Finish) | None => return self.finish(serial, at),
+                Some(Step::Sleep { duration, what }) => return self.sleep(serial, duration, what, at),
+                Some(Step::Ask(ask)) => return self.question(serial, *ask, at),
+                Some(Step::Note(note)) => self.note(serial, note, at),
+                Some(Step::Finish(ending)) => return self.finish(serial, ending, at),
+                None => return self.finish(serial, Ending::Usual, at),
             }
         }
     }
@@ -79,27 +85,6 @@ impl Workspace {
             record.next_step = Some(at.after(STEP));
         }
         self.transition(serial, MandateStatus::Running, summary(text), at);
-    }
-
-    fn await_reply(&mut self, serial: Serial, capability: String, party: String, at: Moment) {
-        let (done, awaited) = match capability.as_str() {
-            "phone.call" => (format!("Called {party}."), format!("The end of the call with {party}")),
-            _ => (format!("Wrote to {party}."), format!("A reply from {party}")),
-        };
-        if let Some(mut scribe) = self.scribe(serial, at) {
-            scribe.need(format!("What does {party} answer?"));
-        }
-        if let Some(record) = self.mandates.get_mut(serial) {
-            record.doing = Doing::Reply(capability, party);
-            record.next_step = Some(at.after(STEP));
-        }
-        self.transition(serial, MandateStatus::WaitingExternal, waiting(done, awaited), at);
-    }
-
-    fn answered(&mut self, serial: Serial, capability: &str, party: &str, at: Moment) {
-        let Some(mut scribe) = self.scribe(serial, at) else { return };
-        let day = scribe.promised_day();
-        scribe.reply(outcome::reply(capability, party, &day));
     }
 
     /// The one place where a mandate changes, so that what every change brings about is done for each.
@@ -132,7 +117,9 @@ impl Workspace {
     /// What ends with a mandate: nothing is due any more, nobody is asked any more.
     fn clear(&mut self, serial: Serial, status: &MandateStatus, state: &MandateState, at: Moment) {
         let Some(record) = self.mandates.get_mut(serial) else { return };
-        record.script.clear();
+        record.plan.clear();
+        record.mail.clear();
+        record.given = ApprovalInputs::default();
         record.next_step = None;
         record.expires = None;
         record.pending = None;
@@ -157,11 +144,13 @@ impl Workspace {
 
     pub(super) fn reschedule(&mut self, serial: Serial) {
         let due = self.mandates.get(serial).and_then(|record| {
-            let decision = match &record.doing {
+            let doing = match &record.doing {
                 Doing::Decision(asked) => asked.expires,
+                // A paused mandate sleeps through what it waits for.
+                Doing::Waiting(wait) if record.mandate.status != MandateStatus::Paused => Some(wait.due()),
                 _ => None,
             };
-            [record.next_step, record.expires, decision].into_iter().flatten().min()
+            [record.next_step, record.expires, doing].into_iter().flatten().min()
         });
         self.agenda.set(serial, due);
     }

@@ -1,0 +1,68 @@
+//! One attempt of a delivery over HTTP: from what is due to what came of it.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::{HeaderValue, Request};
+use jiff::Timestamp;
+use tokio::time::timeout;
+
+use super::deliveries::DeliveryOutcome;
+use super::shared::chain;
+use super::workspace::Attempt;
+use crate::clock;
+use crate::error::{BoxError, one_line};
+use crate::transport::{HttpError, HttpFuture, HttpService, ReqwestService};
+use crate::webhooks::Signer;
+
+/// How long an endpoint has for its answer (assumed).
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Makes one attempt. Of an answer only the status counts.
+pub(crate) async fn send(service: &dyn HttpService, attempt: &Attempt) -> DeliveryOutcome {
+    // Whatever the server's clock says: the receiver compares it with its own.
+    let request = match request(attempt, clock::timestamp()) {
+        Ok(request) => request,
+        Err(error) => return unanswered(&*error),
+    };
+    match timeout(TIMEOUT, service.call(request)).await {
+        Ok(Ok(response)) => DeliveryOutcome::Answered(response.status()),
+        Ok(Err(error)) => unanswered(&*error.into_source()),
+        Err(_) => DeliveryOutcome::Unanswered(format!("no answer within {TIMEOUT:?}")),
+    }
+}
+
+/// What an attempt puts on the wire: the one place where a delivery becomes a request.
+fn request(attempt: &Attempt, signed_at: Timestamp) -> Result<Request<Bytes>, BoxError> {
+    let (newest, earlier) = &attempt.secrets;
+    let signer = earlier.iter().try_fold(Signer::new(newest)?, Signer::also)?;
+    let signed = signer.sign_at(&attempt.id, &attempt.body, signed_at)?;
+    let mut request = Request::post(&attempt.url)
+        .header(CONTENT_TYPE, "application/json")
+        .header(USER_AGENT, concat!("shadway-local/", env!("CARGO_PKG_VERSION")));
+    for (name, value) in signed.pairs() {
+        let mut value = HeaderValue::from_str(value)?;
+        value.set_sensitive(true);
+        request = request.header(name, value);
+    }
+    Ok(request.body(attempt.body.clone())?)
+}
+
+fn unanswered(error: &(dyn std::error::Error + 'static)) -> DeliveryOutcome {
+    DeliveryOutcome::Unanswered(one_line(&chain(error)))
+}
+
+/// Sends over the network, with a client that is made for the first delivery: most servers have none.
+#[derive(Debug, Default)]
+pub(crate) struct Network(OnceLock<Result<ReqwestService, String>>);
+
+impl HttpService for Network {
+    fn call(&self, request: Request<Bytes>) -> HttpFuture<'_> {
+        match self.0.get_or_init(|| ReqwestService::direct(TIMEOUT).map_err(|error| error.to_string())) {
+            Ok(service) => service.call(request),
+            Err(why) => Box::pin(async { Err(HttpError::connect(why.as_str())) }),
+        }
+    }
+}
