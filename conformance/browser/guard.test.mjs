@@ -37,7 +37,10 @@ test("nothing is told and nothing done without the cookie", async () => {
     assert.ok(!(await answer.text()).includes(mandate));
   }
   assert.equal((await approve({ origin: inbox.url })).status, 401);
-  assert.equal((await approve({ origin: inbox.url, cookie: `approval_inbox_${new URL(inbox.url).port}=0` })).status, 401);
+  assert.equal(
+    (await approve({ origin: inbox.url, cookie: `approval_inbox_${new URL(inbox.url).port}=0` })).status,
+    401,
+  );
   await pending();
 });
 
@@ -83,23 +86,45 @@ test("a change has to come from the page's own origin", async () => {
 test("another page of the same machine, for which the browser sends the cookie, can neither decide nor frame it", async () => {
   const page = await inbox.open(browser);
   const cookies = [];
-  page.context().on("request", (request) => request.method() === "POST" && cookies.push(request.allHeaders().then(({ cookie }) => cookie)));
+  page
+    .context()
+    .on(
+      "request",
+      (request) => request.method() === "POST" && cookies.push(request.allHeaders().then(({ cookie }) => cookie)),
+    );
   const target = `${inbox.url}/api/approvals/${approval.id}/approve`;
   const evil = createServer((_, answer) => {
     answer.setHeader("content-type", "text/html");
-    answer.end(`<form method=post enctype=text/plain action="${target}"><input name='{"a":"' value='"}'></form><iframe src="${inbox.url}/"></iframe>`);
+    answer.end(
+      `<form method=post enctype=text/plain action="${target}"><input name='{"a":"' value='"}'></form><iframe src="${inbox.url}/"></iframe>`,
+    );
   });
   await once(evil.listen(0, "127.0.0.1"), "listening");
   try {
     await page.goto(`http://127.0.0.1:${evil.address().port}/`);
-    await page.evaluate((url) => fetch(url, { method: "POST", mode: "no-cors", credentials: "include", body: "{}" }).catch(() => "not even the answer is there to see"), target);
-    const read = await page.evaluate((url) => fetch(url, { credentials: "include" }).then(() => "read", () => "refused"), `${inbox.url}/api/approvals`);
+    await page.evaluate(
+      (url) =>
+        fetch(url, { method: "POST", mode: "no-cors", credentials: "include", body: "{}" }).catch(
+          () => "not even the answer is there to see",
+        ),
+      target,
+    );
+    const read = await page.evaluate(
+      (url) =>
+        fetch(url, { credentials: "include" }).then(
+          () => "read",
+          () => "refused",
+        ),
+      `${inbox.url}/api/approvals`,
+    );
     assert.equal(read, "refused");
     assert.equal(await page.frames()[1].locator("#detail").count(), 0, "it is not framed");
     await page.evaluate(() => document.querySelector("form").submit());
     await page.getByText("This did not come from the approval page.").waitFor();
     assert.equal(cookies.length, 2);
-    const sent = (await Promise.all(cookies)).filter((cookie) => cookie?.startsWith(`approval_inbox_${new URL(inbox.url).port}=`));
+    const sent = (await Promise.all(cookies)).filter((cookie) =>
+      cookie?.startsWith(`approval_inbox_${new URL(inbox.url).port}=`),
+    );
     assert.ok(sent.length > 0, "the cookie came along, and did not help");
     await pending();
   } finally {
@@ -122,7 +147,10 @@ test("the key never comes to the browser, and every answer is guarded", async ()
     const policy = headers["content-security-policy"];
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/);
     assert.ok(!/unsafe|data:|\*/.test(policy) && policy.includes("frame-ancestors 'none'"), policy);
-    assert.deepEqual([headers["cache-control"], headers["x-content-type-options"], headers["referrer-policy"]], ["no-store", "nosniff", "same-origin"]);
+    assert.deepEqual(
+      [headers["cache-control"], headers["x-content-type-options"], headers["referrer-policy"]],
+      ["no-store", "nosniff", "same-origin"],
+    );
     const body = answer.url().endsWith("/live") ? "" : await answer.text();
     assert.ok(!(JSON.stringify(headers) + body).includes(service.key), answer.url());
   }

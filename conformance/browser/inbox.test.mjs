@@ -75,7 +75,15 @@ test("a rejection needs a reason, which is recorded", async () => {
   await decision().getByRole("heading", { name: "Rejected" }).waitFor();
   await decision().getByText("Too <b>expensive</b>.").waitFor();
   assert.equal((await service.approval(approval.id)).reason, "Too <b>expensive</b>.");
-  const refused = await page.evaluate((id) => fetch(`/api/approvals/${id}/reject`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }).then((answer) => answer.status), approval.id);
+  const refused = await page.evaluate(
+    (id) =>
+      fetch(`/api/approvals/${id}/reject`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      }).then((answer) => answer.status),
+    approval.id,
+  );
   assert.equal(refused, 400, "the program insists on it too");
   page.problems = [];
 });
@@ -87,7 +95,7 @@ test("what is decided elsewhere shows at once, also over an open form", async ()
   await service.decide(approval.id, "reject", "We have enough.");
   await decision().getByRole("heading", { name: "Rejected" }).waitFor();
   await decision().getByText("We have enough.").waitFor();
-  await page.getByRole("status").getByText("Rejected elsewhere").waitFor();
+  await page.getByRole("status").getByText(`Rejected: ${approval.question}`).waitFor();
   assert.equal(await button("Yes, approve this").count(), 0);
 });
 
@@ -109,7 +117,12 @@ test("the first decision wins: a conflict shows what stands, and since when", as
   await decision().getByText("Not this year.").waitFor();
   const { resolvedAt } = await service.approval(approval.id);
   assert.equal(await decision().locator("time").getAttribute("datetime"), resolvedAt);
-  assert.equal(await decision().locator("h3").evaluate((heading) => heading === document.activeElement), true);
+  assert.equal(
+    await decision()
+      .locator("h3")
+      .evaluate((heading) => heading === document.activeElement),
+    true,
+  );
   page.problems = page.problems.filter((problem) => !problem.includes("409"));
 });
 
@@ -139,7 +152,10 @@ test("two clicks on one button are one decision", async () => {
 test("an approval expires on the screen, and can no longer be decided", async () => {
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: 3_000 });
   await opened(approval);
-  await page.locator(".state").getByText(/expires in 0:0\d/).waitFor();
+  await page
+    .locator(".state")
+    .getByText(/expires in 0:0\d/)
+    .waitFor();
   await button("Approve…").click();
   await decision().getByRole("heading", { name: "Expired" }).waitFor();
   await decision().getByText("can’t be decided any more").waitFor();
@@ -168,25 +184,39 @@ test("a decision that comes too late is told so", async () => {
 });
 
 test("everything from outside is shown as text, and what can't be seen in it is marked", async () => {
-  const hostile = '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"> שלום \u202Egnp.exe ' + "w".repeat(3000);
+  const hostile =
+    '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"> שלום \u202Egnp.exe p\u0430ypal μm Москва ' +
+    "w".repeat(3000);
   const approval = await service.asks(`Email eve@example.com ${hostile}`);
   await opened(approval);
   const body = page.getByRole("table", { name: "Arguments" }).getByRole("row", { name: "body" });
   await body.getByText('<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">').waitFor();
-  assert.equal(await body.locator(".mark").textContent(), "U+202E");
+  assert.deepEqual(await body.locator(".mark").allTextContents(), ["U+202E", "U+0430", "U+03BC"]);
   await body.getByText("w".repeat(3000)).waitFor();
   await page.getByText("Arguments as JSON").click();
-  const json = (await page.locator("details pre").textContent()).replaceAll("U+202E", "\u202E");
+  const json = (await page.locator("details pre").textContent())
+    .replace("U+202E", "\u202E")
+    .replaceAll(/U\+0430|U\+03BC/g, "");
   assert.deepEqual(JSON.parse(json), approval.action.arguments);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.equal(await page.locator("#detail script, #detail img, #list img").count(), 0);
-  const widths = await page.evaluate(() => [...document.querySelectorAll("html, #detail, #list")].map((part) => part.scrollWidth - part.clientWidth));
+  const widths = await page.evaluate(() =>
+    [...document.querySelectorAll("html, #detail, #list")].map((part) => part.scrollWidth - part.clientWidth),
+  );
   assert.deepEqual(widths, [0, 0, 0], "nothing sticks out");
 });
 
 test("the action, the mandate, its limits and what is used of them are all there", async () => {
   const approval = await service.asks("Email geb@example.com about soil.", {
-    authority: { maximumActions: 5, spend: { maximum: { amount: 799_999, currency: "usd" }, approvalThreshold: { amount: 100_000, currency: "usd" } }, prohibitedActions: ["phone.call"], capabilityLimits: [{ capability: "email.send", maximumActions: 2, rate: { maximum: 1, interval: "1h" } }] },
+    authority: {
+      maximumActions: 5,
+      spend: {
+        maximum: { amount: 799_999, currency: "usd" },
+        approvalThreshold: { amount: 100_000, currency: "usd" },
+      },
+      prohibitedActions: ["phone.call"],
+      capabilityLimits: [{ capability: "email.send", maximumActions: 2, rate: { maximum: 1, interval: "1h" } }],
+    },
   });
   await opened(approval);
   await page.getByRole("heading", { level: 2, name: approval.question }).waitFor();
@@ -233,7 +263,10 @@ test("the list is of one mandate, if wanted, and the soonest to expire comes fir
 });
 
 test("it can be used with keys alone", async () => {
-  const [first, second] = [await service.asks("Email kali@example.com.", { expiresIn: 60_000 }), await service.asks("Email leto@example.com.", { expiresIn: 90_000 })];
+  const [first, second] = [
+    await service.asks("Email kali@example.com.", { expiresIn: 60_000 }),
+    await service.asks("Email leto@example.com.", { expiresIn: 90_000 }),
+  ];
   page = await inbox.open(browser);
   await row(second).waitFor();
   const focused = () => page.evaluate(() => document.activeElement.textContent);
@@ -265,7 +298,8 @@ test("it can be used with keys alone", async () => {
 test("it fits into 320 px, and there is a way back", async () => {
   const approval = await service.asks(`Email mut@example.com about ${"cats".repeat(60)}.`);
   await opened(approval, { viewport: { width: 320, height: 640 } });
-  const fits = async (what) => assert.equal(await page.evaluate(() => document.scrollingElement.scrollWidth), 320, what);
+  const fits = async (what) =>
+    assert.equal(await page.evaluate(() => document.scrollingElement.scrollWidth), 320, what);
   await page.getByText("Latest events").waitFor();
   await fits("the approval");
   await button("Approve…").click();
@@ -328,7 +362,9 @@ for (const colorScheme of ["light", "dark"]) {
 function unreadable() {
   const channels = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = (color) => {
-    const [r, g, b] = channels(color).map((channel) => ((channel /= 255) <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4));
+    const [r, g, b] = channels(color).map((channel) =>
+      (channel /= 255) <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4,
+    );
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const behind = (element) => {
@@ -345,7 +381,8 @@ function unreadable() {
     if (!node.data.trim() || !element.checkVisibility() || element.closest(".unseen, :disabled")) continue;
     const [one, other] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => b - a);
     const contrast = (one + 0.05) / (other + 0.05);
-    if (!(contrast >= 4.5)) poor.push(`${contrast.toFixed(2)} ${element.className || element.tagName}: ${node.data.slice(0, 40)}`);
+    if (!(contrast >= 4.5))
+      poor.push(`${contrast.toFixed(2)} ${element.className || element.tagName}: ${node.data.slice(0, 40)}`);
   }
   return poor;
 }

@@ -6,7 +6,8 @@ import { once } from "node:events";
 import { chromium } from "playwright-core";
 
 const PROGRAMS = `${process.env.CARGO_TARGET_DIR ?? "../../target"}/debug/examples`;
-const SWITCHES = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+const SWITCHES =
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 
 export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: SWITCHES.split(" ") });
@@ -28,12 +29,21 @@ class Program {
     const program = new Program();
     const { SHADWAY_API_KEY, SHADWAY_BASE_URL, ...others } = process.env;
     program.child = spawn(`${PROGRAMS}/${name}`, options, { env: { ...others, ...environment } });
-    for (const stream of [program.child.stdout, program.child.stderr]) stream.on("data", (text) => (program.printed += text));
+    for (const stream of [program.child.stdout, program.child.stderr])
+      stream.on("data", (text) => (program.printed += text));
     const failed = once(program.child, "exit").then(([status]) => {
       throw new Error(`${name} ended with ${status}: ${program.printed}`);
     });
-    await Promise.race([eventually(() => ready.test(program.printed), `${name} is ready`), failed]);
-    failed.catch(() => {}); // From here on its end is wanted.
+    failed.catch(() => {}); // Later on its end is wanted.
+    try {
+      await Promise.race([
+        eventually(() => ready.test(program.printed), `${name} is ready: ${program.printed}`),
+        failed,
+      ]);
+    } catch (error) {
+      program.child.kill();
+      throw error;
+    }
     return program;
   }
 
@@ -55,12 +65,22 @@ export class Service {
     service.program = await Program.start("local_server", [], {}, /API_KEY=\S+/);
     service.url = service.program.latest(/BASE_URL=(\S+)/g);
     service.key = service.program.latest(/API_KEY=(\S+)/g);
-    service.agent = (await service.call("POST", "/v1/agents", { name: "Assistant", model: "local/simulated", capabilities: ["email.send", "email.get_delivery"] })).id;
+    service.agent = (
+      await service.call("POST", "/v1/agents", {
+        name: "Assistant",
+        model: "local/simulated",
+        capabilities: ["email.send", "email.get_delivery"],
+      })
+    ).id;
     return service;
   }
 
   async call(method, path, body) {
-    const headers = { authorization: `Bearer ${this.key}`, "content-type": "application/json", "idempotency-key": randomUUID() };
+    const headers = {
+      authorization: `Bearer ${this.key}`,
+      "content-type": "application/json",
+      "idempotency-key": randomUUID(),
+    };
     const answer = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) });
     return { ...(await answer.json()), httpStatus: answer.status };
   }
@@ -73,7 +93,10 @@ export class Service {
       authority: { approval: { requiredFor: ["email.send"] }, maximumActions: 5, ...authority },
       ...(expiresIn && { expiresAt: new Date(Date.now() + expiresIn).toISOString() }),
     });
-    return eventually(async () => (await this.call("GET", `/v1/approvals?mandate=${mandate.id}`)).data[0], "an approval");
+    return eventually(
+      async () => (await this.call("GET", `/v1/approvals?mandate=${mandate.id}`)).data[0],
+      "an approval",
+    );
   }
 
   approval(id) {
@@ -112,6 +135,7 @@ export class Inbox {
   /** A page in a browser of its own, which has signed in. */
   async open(browser, { path = "/", ...options } = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     page.problems = [];
     page.on("pageerror", (error) => page.problems.push(String(error)));

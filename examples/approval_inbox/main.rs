@@ -21,11 +21,13 @@ use shadway::Client;
 use shadway::approvals::ApprovalListParams;
 use tokio::net::TcpListener;
 
+use demo::Demo;
 use server::Inbox;
 use support::{Failure, say, variable};
 
 mod api;
 mod demo;
+mod errands;
 mod feed;
 mod guard;
 mod limits;
@@ -57,7 +59,7 @@ async fn run() -> Result<ExitCode, Failure> {
     }
     let demo = match variable("SHADWAY_API_KEY") {
         Some(_) => None,
-        None => Some(demo::start().await?),
+        None => Some(Demo::start().await?),
     };
     let client = match &demo {
         Some(demo) => demo.client()?,
@@ -66,15 +68,16 @@ async fn run() -> Result<ExitCode, Failure> {
     // A wrong key or address is told now, and not on the page.
     client.approvals().list(ApprovalListParams::new().limit(1)).await?;
 
-    let inbox = Arc::new(Inbox::new(client.clone(), address));
+    let inbox = Arc::new(Inbox::new(client, address));
     let following = tokio::spawn(Arc::clone(&inbox).follow());
-    let working = demo.is_some().then(|| tokio::spawn(demo::work(client)));
     if !address.ip().is_loopback() {
         say("others can reach this: put TLS in front of it, and your own sign-in into guard.rs");
     }
-    say(format!("approvals of {}", if demo.is_some() { "a local server" } else { "your workspace" }));
-    say(format!("open {}", inbox.guard.link()));
+    let what =
+        if demo.is_some() { "a local server, since there is no SHADWAY_API_KEY" } else { "your workspace" };
+    say(format!("the approvals of {what}: {}", inbox.guard.link()));
     let _ = io::stdout().flush();
+    let working = demo.map(|demo| tokio::spawn(demo.work()));
 
     // A page that is open keeps its connection for ever, so there is nothing to wait for at the end.
     tokio::select! {

@@ -15,16 +15,20 @@ use super::feed::Feed;
 use super::{api, guard};
 
 /// What the browser loads. It holds nothing of the workspace.
-const PAGE: [(&str, &str, &str); 11] = [
+const PAGE: [(&str, &str, &str); 15] = [
     ("/", HTML, include_str!("page/index.html")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
-    ("/page.js", SCRIPT, include_str!("page/page.js")),
     ("/approval.js", SCRIPT, include_str!("page/approval.js")),
     ("/decision.js", SCRIPT, include_str!("page/decision.js")),
-    ("/mandate.js", SCRIPT, include_str!("page/mandate.js")),
     ("/exact.js", SCRIPT, include_str!("page/exact.js")),
+    ("/keys.js", SCRIPT, include_str!("page/keys.js")),
+    ("/list.js", SCRIPT, include_str!("page/list.js")),
+    ("/live.js", SCRIPT, include_str!("page/live.js")),
+    ("/mandate.js", SCRIPT, include_str!("page/mandate.js")),
+    ("/page.js", SCRIPT, include_str!("page/page.js")),
     ("/server.js", SCRIPT, include_str!("page/server.js")),
     ("/show.js", SCRIPT, include_str!("page/show.js")),
+    ("/store.js", SCRIPT, include_str!("page/store.js")),
     ("/time.js", SCRIPT, include_str!("page/time.js")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];

@@ -19,14 +19,19 @@ export function status(name) {
 
 /** How long there is, as a text that `tick` keeps true. */
 export function due(approval) {
-  const time = element("time", { className: "due", dateTime: approval.expiresAt ?? "", title: at(approval.expiresAt) });
+  const time = element("time", {
+    className: "due",
+    dateTime: approval.expiresAt ?? "",
+    title: at(approval.expiresAt),
+  });
   time.dataset.expires = approval.expiresAt ?? "";
   return tick(time);
 }
 
 export function tick(time) {
   const left = until(time.dataset.expires || null);
-  time.textContent = left === Infinity ? "does not expire" : left <= 0 ? "time is up" : `expires in ${countdown(left)}`;
+  time.textContent =
+    left === Infinity ? "does not expire" : left <= 0 ? "time is up" : `expires in ${countdown(left)}`;
   time.classList.toggle("soon", left < SOON);
   return time;
 }
@@ -41,13 +46,14 @@ export function action(approval) {
     approval.consequence && approval.consequence !== approval.question
       ? element("p", { className: "consequence" }, text(approval.consequence))
       : null,
-    ...argumentsOf(approval.arguments),
+    ...argumentsOf(approval),
     approval.more ? json("What else the service says of it", approval.more) : null,
   );
 }
 
-function argumentsOf(raw) {
-  if (raw === "null" || raw === "{}") return [element("p", { className: "hint" }, "It has no arguments.")];
+function argumentsOf({ arguments: raw, isInputRequest }) {
+  if (raw === "null" || raw === "{}")
+    return isInputRequest ? [] : [element("p", { className: "hint" }, "It has no arguments.")];
   let found;
   try {
     found = rows(raw);
@@ -61,7 +67,11 @@ function argumentsOf(raw) {
       "table",
       { className: "arguments" },
       element("caption", { className: "unseen" }, "Arguments"),
-      element("thead", { className: "unseen" }, element("tr", {}, ...["Argument", "Value"].map((name) => element("th", { scope: "col" }, name)))),
+      element(
+        "thead",
+        { className: "unseen" },
+        element("tr", {}, ...["Argument", "Value"].map((name) => element("th", { scope: "col" }, name))),
+      ),
       element("tbody", {}, ...found.slice(0, MOST_ROWS).map(row)),
     ),
     more > 0 ? element("p", { className: "hint" }, `And ${more} more: see the JSON.`) : null,
@@ -70,7 +80,9 @@ function argumentsOf(raw) {
 }
 
 function row([name, value, isText]) {
-  const cell = isText ? element("div", { className: "value", dir: "auto" }, text(value)) : element("div", { className: "value" }, code(value));
+  const cell = isText
+    ? element("div", { className: "value", dir: "auto" }, text(value))
+    : element("div", { className: "value" }, code(value));
   if (value === "") cell.append(element("span", { className: "hint" }, "empty"));
   if (value.length > LONG) {
     cell.classList.add("long");

@@ -30,7 +30,8 @@ export class Decision {
     this.#approval = approval;
     if (standing(approval) === shown && before === shown) return;
     this.#show();
-    if (!this.#outcome && !this.#sending) announce(`${DONE[standing(approval)] ?? standing(approval)} elsewhere: ${approval.question}`);
+    if (!this.#outcome && !this.#sending)
+      announce(`${DONE[standing(approval)] ?? standing(approval)}: ${approval.question}`);
   }
 
   /** The first step of either decision. */
@@ -61,11 +62,20 @@ export class Decision {
     const button = (decision, label, key) =>
       element(
         "button",
-        { type: "button", className: decision, "data-decision": decision, "aria-keyshortcuts": key, onclick: () => this.begin(decision) },
+        {
+          type: "button",
+          className: decision,
+          "data-decision": decision,
+          "aria-keyshortcuts": key,
+          onclick: () => this.begin(decision),
+        },
         label,
         element("kbd", { "aria-hidden": "true" }, key),
       );
-    this.#step("choose", element("div", { className: "buttons" }, button("approve", yes, "A"), button("reject", no, "D")));
+    this.#step(
+      "choose",
+      element("div", { className: "buttons" }, button("approve", yes, "A"), button("reject", no, "D")),
+    );
   }
 
   #confirm() {
@@ -74,7 +84,9 @@ export class Decision {
       title: isInputRequest ? "Give this answer?" : "Approve exactly this?",
       body: [
         isInputRequest ? null : element("p", {}, code(capability), " ", text(consequence)),
-        isInputRequest ? null : element("p", { className: "hint" }, "Only this action, once, inside the mandate’s limits."),
+        isInputRequest
+          ? null
+          : element("p", { className: "hint" }, "Only this action, once, inside the mandate’s limits."),
         ...fields.map(input),
         isInputRequest ? null : reason("Reason", "optional, for the record", false),
       ],
@@ -122,7 +134,10 @@ export class Decision {
     const buttons = form.querySelectorAll("button");
     buttons.forEach((button) => (button.disabled = true));
     try {
-      const answer = send(path("approvals", this.#approval.id, decision), decision === "reject" ? { reason } : body);
+      const answer = send(
+        path("approvals", this.#approval.id, decision),
+        decision === "reject" ? { reason } : body,
+      );
       // On their way, and of no more use here, whatever comes of it.
       given.forEach((input) => (input.value = ""));
       this.#settle(await answer);
@@ -147,7 +162,12 @@ export class Decision {
   #failed(form, error) {
     const unclear = " Whether it was recorded is not known; the same decision again does no harm.";
     form.querySelector(".failure")?.remove();
-    const failure = element("p", { className: "failure", role: "alert" }, text(error.message), error.unclear ? unclear : "");
+    const failure = element(
+      "p",
+      { className: "failure", role: "alert" },
+      text(error.message),
+      error.unclear ? unclear : "",
+    );
     form.querySelector(".buttons").before(failure);
   }
 

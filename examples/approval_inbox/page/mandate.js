@@ -6,6 +6,8 @@ import { path, read } from "./server.js";
 import { code, element, money, text } from "./show.js";
 import { at, atClock, now } from "./time.js";
 
+const COUNTED =
+  "The service does not say what is used: it is counted here, from the mandate’s events, an action when it starts.";
 /** Several events come at once; one reading is enough for them. */
 const PAUSE = 250;
 
@@ -50,7 +52,10 @@ export class Mandate {
   }
 
   #show(...content) {
-    this.element.replaceChildren(element("h3", { id: "mandate-title" }, "The mandate"), ...content.filter((part) => part !== null));
+    this.element.replaceChildren(
+      element("h3", { id: "mandate-title" }, "The mandate"),
+      ...content.filter((part) => part !== null),
+    );
   }
 }
 
@@ -59,7 +64,9 @@ function parts(mandate, approval) {
     element("p", { className: "objective" }, text(mandate.objective)),
     element("p", { className: "summary" }, status(mandate.status), " ", text(mandate.summary)),
     mandate.waitingOn ? element("p", { className: "hint" }, "Waits for: ", text(mandate.waitingOn)) : null,
-    mandate.guidance.length ? element("ul", { className: "guidance" }, ...mandate.guidance.map((line) => element("li", {}, text(line)))) : null,
+    mandate.guidance.length
+      ? element("ul", { className: "guidance" }, ...mandate.guidance.map((line) => element("li", {}, text(line))))
+      : null,
     element("h4", {}, "Limits, and what is used of them"),
     element(
       "dl",
@@ -67,9 +74,11 @@ function parts(mandate, approval) {
       ...mandate.limits.flatMap((limit) => shown(limit, approval)),
       ...term("Ends", [mandate.expiresAt ? at(mandate.expiresAt) : "no set time"]),
     ),
-    element("p", { className: "hint" }, `Version ${mandate.authorityVersion} of the limits. The service does not say what is used; it is counted here, from the mandate’s events, an action when it starts.`),
+    element("p", { className: "hint" }, `Version ${mandate.authorityVersion} of the limits. ${COUNTED}`),
     element("h4", {}, "Latest events"),
-    mandate.events.length ? element("ol", { className: "events" }, ...mandate.events.map(event)) : element("p", { className: "hint" }, "None yet."),
+    mandate.events.length
+      ? element("ol", { className: "events" }, ...mandate.events.map(event))
+      : element("p", { className: "hint" }, "None yet."),
   ];
 }
 
@@ -97,7 +106,11 @@ const name = (limit) => (limit.what.includes(".") ? code(limit.what) : text(limi
 function used(count, maximum, format, label) {
   if (maximum === null) return [`${format(count)}, no limit`];
   const what = `${format(count)} of ${format(maximum)}`;
-  const meter = element("meter", { max: Math.max(maximum, 1), value: count, "aria-label": `${label.textContent ?? label} used` });
+  const meter = element("meter", {
+    max: Math.max(maximum, 1),
+    value: count,
+    "aria-label": `${label.textContent ?? label} used`,
+  });
   meter.classList.toggle("full", count >= maximum);
   return [what, meter];
 }
@@ -109,8 +122,10 @@ function spending({ used: spent, maximum, threshold, currency, argument }, appro
   const left = maximum - spent - stated;
   const hints = [
     threshold === null ? null : `Asks above ${amount(threshold)} for one action.`,
-    stated === null ? null : `This action says ${amount(stated)}${maximum === null ? "" : left < 0 ? `, ${amount(-left)} too much` : `, so ${amount(left)} would be left`}.`,
-    `Counted are approved actions that ran and say “${argument}”; there may have been others.`,
+    stated === null
+      ? null
+      : `This action says ${amount(stated)}${maximum === null ? "" : left < 0 ? `, ${amount(-left)} too much` : `, so ${amount(left)} would be left`}.`,
+    `Counted: approved actions that ran and say “${argument}”. What else was spent is not known here.`,
   ];
   return term("Spending", [
     `at least ${what}`,

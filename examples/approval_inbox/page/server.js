@@ -5,7 +5,9 @@ import { setClock } from "./time.js";
 /** An answer that is no success: `status` 0 means that there was none at all. */
 export class Refused extends Error {
   constructor(status, body) {
-    super(body?.message ?? (status ? `The answer was ${status}.` : "The approval screen's program can't be reached."));
+    super(
+      body?.message ?? (status ? `The answer was ${status}.` : "The approval screen's program can't be reached."),
+    );
     this.status = status;
     this.body = body;
     this.unclear = status === 0 || body?.unclear === true;

@@ -17,19 +17,44 @@ export function element(tag, properties = {}, ...children) {
 // scripts are written with are left alone.
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+const LATIN = /\p{Script=Latin}/u;
+/** Letters that in a Latin word pass for another. */
+const ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/gu;
+
+/** Where text deceives the eye, in order: `[start, end, character, why]`, the text from start to end not to be shown. */
+function deceptions(raw) {
+  const found = [...raw.matchAll(UNSEEN)].map(({ 0: unseen, index }) => [
+    index,
+    index + unseen.length,
+    unseen,
+    "A character that can’t be seen",
+  ]);
+  for (const { 0: word, index } of LATIN.test(raw) && raw.search(ALIKE) >= 0 ? raw.matchAll(WORD) : []) {
+    if (!LATIN.test(word)) continue;
+    for (const { 0: letter, index: at } of word.matchAll(ALIKE)) {
+      const end = index + at + letter.length;
+      found.push([end, end, letter, "A letter of another alphabet"]);
+    }
+  }
+  return found.sort(([one], [other]) => one - other);
+}
 
 /** Text from outside, which keeps its direction to itself. */
 export function text(raw) {
   const shown = element("bdi");
-  let end = 0;
-  for (const { 0: character, index } of raw.matchAll(UNSEEN)) {
+  let from = 0;
+  for (const [start, end, character, why] of deceptions(raw)) {
     const code = character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    shown.append(raw.slice(end, index), element("span", { className: "mark", title: "A character that can't be seen" }, `U+${code}`));
-    end = index + character.length;
+    shown.append(raw.slice(from, start), element("span", { className: "mark", title: why }, `U+${code}`));
+    from = end;
   }
-  shown.append(raw.slice(end));
+  shown.append(raw.slice(from));
   return shown;
 }
+
+/** The same where there is room for text only. */
+export const plain = (raw) => raw.replace(UNSEEN, "\ufffd");
 
 /** Puts text where other text was. */
 export function put(place, raw) {

@@ -1,6 +1,9 @@
 // Times, as a person reads them. What has expired is for the service to say; these are for the eye.
 
-const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+const SECOND = 1000,
+  MINUTE = 60 * SECOND,
+  HOUR = 60 * MINUTE,
+  DAY = 24 * HOUR;
 
 /** Below this a countdown is in seconds, and looks urgent. */
 export const SOON = 10 * MINUTE;
@@ -31,7 +34,12 @@ export function countdown(left) {
 
 export function ago(time) {
   const passed = now() - Date.parse(time);
-  const [size, unit] = [[DAY, "day"], [HOUR, "hour"], [MINUTE, "minute"]].find(([size]) => passed >= size) ?? [];
+  const [size, unit] =
+    [
+      [DAY, "day"],
+      [HOUR, "hour"],
+      [MINUTE, "minute"],
+    ].find(([size]) => passed >= size) ?? [];
   if (!unit) return "just now";
   const count = Math.floor(passed / size);
   return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
