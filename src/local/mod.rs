@@ -212,6 +212,7 @@ mod answer;
 mod builder;
 mod capabilities;
 mod clock;
+mod control;
 mod course;
 mod deliveries;
 mod entry;
@@ -222,6 +223,7 @@ mod incoming;
 mod inspection;
 mod requests;
 mod router;
+mod scenario;
 mod script;
 mod sending;
 mod shared;
@@ -238,6 +240,7 @@ use entry::Entry;
 pub use faults::Fault;
 pub use inspection::LocalApprovals;
 pub use requests::RequestRecord;
+pub use scenario::{Loaded, Scenario};
 pub use script::{Replied, Script, days, hours, minutes};
 use shared::Shared;
 use workspace::Mail;
@@ -464,6 +467,12 @@ impl LocalServer {
     /// When the log has no delivery with this id, or its endpoint is not active.
     pub fn redeliver(&self, delivery: &str) -> std::result::Result<(), RedeliverError> {
         self.shared.with(|workspace, now| workspace.redeliver(delivery, now))
+    }
+
+    /// Forgets everything, as if the server had just been started: only its clock goes on, and what is connected stays
+    /// connected. Open streams end.
+    pub fn reset(&self) {
+        self.shared.reset();
     }
 
     /// Stops the server: answers the requests that are under way, and returns when the port is closed.

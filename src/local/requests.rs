@@ -139,6 +139,13 @@ impl Journal {
         }
     }
 
+    /// Forgets all requests, those that are still to be answered too.
+    pub(crate) fn clear(&mut self) {
+        self.dropped += self.records.len() as u64;
+        self.records.clear();
+        self.bytes = 0;
+    }
+
     pub(crate) fn all(&self) -> Vec<RequestRecord> {
         self.records.iter().cloned().collect()
     }
