@@ -30,8 +30,7 @@ use support::{Failure, say};
 #[path = "support/mod.rs"]
 mod support;
 
-const USAGE: &str =
-    "usage: local_server [--addr ADDRESS:PORT] [--clock real|auto] [--speed TIMES] [--scenario FILE] [--webhook URL]";
+const USAGE: &str = "usage: local_server [--addr ADDRESS:PORT] [--clock real|auto] [--speed TIMES] [--scenario FILE] [--webhook URL]";
 
 #[tokio::main]
 async fn main() -> ExitCode {

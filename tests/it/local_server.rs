@@ -4,10 +4,11 @@ use std::io::{BufRead as _, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use http::Method;
 use serde_json::{Value, json};
 use shadway::approvals::ApprovalApproveParams;
 use shadway::mandates::MandateStatus;
-use shadway::{Client, ErrorKind, Method};
+use shadway::{Client, ErrorKind};
 
 use crate::quickstart::{example_path, program, text};
 
@@ -15,6 +16,7 @@ use crate::quickstart::{example_path, program, text};
 struct Server {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
+    url: String,
     client: Client,
 }
 
@@ -25,8 +27,8 @@ impl Server {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let url = exported(&mut lines, "SHADWAY_BASE_URL");
         let key = exported(&mut lines, "SHADWAY_API_KEY");
-        let client = Client::builder().api_key(key).base_url(url).build().unwrap();
-        Self { child, lines, client }
+        let client = Client::builder().api_key(key).base_url(&url).build().unwrap();
+        Self { child, lines, url, client }
     }
 
     async fn control(&self, method: Method, path: &str, body: Value) -> Value {
@@ -91,7 +93,11 @@ async fn its_controls_are_reached_over_http() {
     // What was delivered is listed, and sent again.
     let log = server.control(Method::GET, "/_local/deliveries", json!(null)).await;
     let first = &log["data"][0];
-    assert_eq!((&first["state"], &first["attempts"][0]["status"]), (&json!("delivered"), &json!(204)), "{log}");
+    assert_eq!(
+        (&first["state"], &first["attempts"][0]["status"]),
+        (&json!("delivered"), &json!(204)),
+        "{log}"
+    );
     let id = first["id"].as_str().unwrap();
     server.control(Method::POST, &format!("/_local/deliveries/{id}/redeliver"), json!(null)).await;
     let unknown = server.client.request(Method::POST, "/_local/deliveries/whd_none/redeliver").await;
@@ -123,7 +129,7 @@ async fn its_controls_are_reached_over_http() {
     let state = server.control(Method::GET, "/_local/state", json!(null)).await;
     assert_eq!(state["counts"]["webhookEndpoints"], 0, "{state}");
 
-    let stranger = Client::builder().api_key("sk_test_other").base_url(server.client.base_url()).build().unwrap();
+    let stranger = Client::builder().api_key("sk_test_other").base_url(&server.url).build().unwrap();
     let refused = stranger.request(Method::POST, "/_local/reset").await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Authentication);
 }

@@ -94,7 +94,9 @@ impl<'de> Deserialize<'de> for Time {
             Value::Number(seconds) => {
                 seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             }
-            text @ Value::String(_) => serde_json::from_value(text).ok().as_ref().and_then(Interval::as_duration),
+            text @ Value::String(_) => {
+                serde_json::from_value(text).ok().as_ref().and_then(Interval::as_duration)
+            }
             _ => None,
         };
         time.map(Self).ok_or_else(|| {
