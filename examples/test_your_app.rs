@@ -10,7 +10,7 @@
 use std::process::ExitCode;
 
 use shadway::agents::AgentCreateParams;
-use shadway::approvals::{Approval, ApprovalApproveParams};
+use shadway::approvals::{Approval, ApprovalApproveParams, ApprovalListParams, ApprovalStatus};
 use shadway::mandates::{Authority, MandateCreateParams, MandateStatus};
 use shadway::types::Money;
 use shadway::{Client, Result};
@@ -49,9 +49,12 @@ async fn buy(
     while let Some(now) = updates.try_next().await? {
         match now.status {
             MandateStatus::NeedsApproval => {
-                let Some(approval) = work.wait_for_approval().await? else { continue };
-                if decide(&approval) {
-                    client.approvals().approve(&approval.id, ApprovalApproveParams::new()).await?;
+                // What is asked now, if it is still asked.
+                let pending = ApprovalListParams::new().mandate(work.id()).status([ApprovalStatus::Pending]);
+                for approval in client.approvals().list(pending).await?.data {
+                    if decide(&approval) {
+                        client.approvals().approve(&approval.id, ApprovalApproveParams::new()).await?;
+                    }
                 }
             }
             MandateStatus::Paused => return Ok(Purchase::Undecided),
