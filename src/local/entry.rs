@@ -13,6 +13,7 @@ use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use tower_service::Service as _;
 
+use super::control;
 use super::faults::{self, Target};
 use super::requests::RequestRecord;
 use super::router::{self, LARGEST_BODY};
@@ -33,7 +34,9 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { router: router::router(Arc::clone(&shared)), shared }
+        let api = Self { router: router::router(Arc::clone(&shared)), shared };
+        let controls = control::router(api.clone());
+        Self { router: api.router.merge(controls), shared: api.shared }
     }
 
     pub(crate) async fn answer(self, request: Request<Body>) -> Result<Response, Closed> {

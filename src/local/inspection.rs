@@ -14,7 +14,7 @@ use crate::model::mandates::Mandate;
 
 impl LocalServer {
     /// The requests that came, oldest first, over sockets and from memory: the last 10,000, and no more than hold
-    /// 16 MiB of bodies. Fetching an artifact by its link is none.
+    /// 16 MiB of text. Fetching an artifact by its link is none.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

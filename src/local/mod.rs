@@ -3,10 +3,10 @@
 //!
 //! [`LocalServer::start`] runs a real HTTP server on a free port of this machine, inside your runtime, with
 //! its state in memory. Everything is kept and checked as the service does it; what an agent *does* is
-//! simulated. A mandate is queued, takes each of its granted actions once inside its limits, asks a person where
-//! it has to, waits a moment for a reply, checks its success criteria, and is done. No action
-//! reaches anyone, but what you [connect](LocalServer::connect) really runs, and webhook endpoints really get their
-//! deliveries.
+//! simulated. Say it with a [`Script`], or leave it to the server: then a mandate is queued, takes each of its granted
+//! actions once inside its limits, asks a person where it has to, waits a moment for a reply, checks its success
+//! criteria, and is done. No action reaches anyone, but what you [connect](LocalServer::connect) really runs, and
+//! webhook endpoints really get their deliveries.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -149,18 +149,27 @@
 //!   mandate keeps the one it began with. A disabled agent takes no new mandates.
 //! - A mandate can be given only actions that its agent has, that the workspace knows and that can run.
 //!   `mailbox.search` and `mailbox.get_attachment` can't, and one of your own only once it is registered and
-//!   connected.
+//!   connected, or a script acts with it.
 //! - What is prohibited never runs. `maximum_actions`, `maximum_read_actions`, the limits and rates of
-//!   capabilities, the spending limit and the rules block an action, which is recorded as blocked.
-//! - An action named in `require_approval_for`, above `spend_approval_threshold` or irreversible waits for a
-//!   person, seven days at most and not past the mandate's `expires_at`. The first decision wins, the same one again gives its result, the opposite one
+//!   capabilities, the spending limit, the rules and the quiet hours block an action, which is recorded as blocked.
+//!   What spends has to say how much. Quiet hours are told by the server's time and a database of time zones that is
+//!   built in; an agent without a script waits until they are over.
+//! - An action named in `require_approval_for`, above `spend_approval_threshold`, or risky and irreversible waits for
+//!   a person, and so does one that spends and rests on a fact that is not confirmed: seven days at most and not past
+//!   the mandate's `expires_at`. The first decision wins, the same one again gives its result, the opposite one
 //!   is a conflict. An approved action runs once and as it was shown, if the limits still allow it; a rejection
 //!   refuses the action, not the mandate. Nobody's decision pauses the mandate, and resumed it asks again.
-//!   The inputs given with an approval go to that one run, and the server puts them into no answer, event or
+//! - A question to a person is an approval of `input.provide`. The inputs given with an approval go to that one run,
+//!   those given with an answer to the next action, and the server puts them into no answer, event or
 //!   record. Where a name or a single value in the result of a function of your own, or its error, repeats one
 //!   as it was given, `[hidden]` takes its place; one of fewer than four characters is hidden where it is a
 //!   whole value or a word of its own. What a function makes of an input, such as a part of it or another
 //!   spelling, is kept as it returns it.
+//! - A mandate waits only for a reply to what really went out, and only a matching one wakes it. One that comes early
+//!   is kept. After 24 hours, or the limit of the wait, the agent goes on without it.
+//! - An action whose answer never comes has neither failed nor been done. What is safe to repeat is repeated once,
+//!   what can be checked is checked, and all else stays unknown and is not tried again. What you connect has ten
+//!   minutes to answer, and no checker.
 //! - An amendment replaces all limits at the next step. A stale version is a conflict.
 //! - A pause takes effect when the work stops, a cancellation at the next safe point: the end of the present
 //!   step. A command that does not apply to the status is a conflict. A mandate past its `expires_at` ends
@@ -175,15 +184,18 @@
 //!
 //! Simulated, so not to be relied on:
 //!
-//! - Which actions are taken, with which arguments, who answers and what. The arguments fit the input's schema
-//!   as far as a sample can, and the words of the objective.
+//! - Without a script: which actions are taken, with which arguments, who answers and what. The arguments fit the
+//!   input's schema as far as a sample can, and the words of the objective.
 //! - A fact that a success criterion names and that no capability of your own reports is made up so as to satisfy
-//!   it, as long as at least one action was done. What your own function returns counts as confirmed, whatever
-//!   its `verify` says; the service confirms it by its own check.
+//!   it, as long as at least one action was done and no script [says that it is complete](Script::complete). What your
+//!   own function returns counts as confirmed, whatever its `verify` says; the service confirms it by its own check.
+//! - A fact counts as outside data that an action rests on if its value is the amount, or that of the argument of its
+//!   name. That this is what the service means is assumed, as is that whatever spends is costly.
 //!
-//! Not here: quiet hours, requests for information, and outcomes that stay unknown. No key is ever in progress,
-//! since one request is dealt with at a time. The last 100,000 events are kept, all else but deliveries as long as
-//! the server lives.
+//! Not here: live mode, a wait for free capacity,
+//! and facts that go stale or contradict each other by themselves. No key is ever in progress, since one request is
+//! dealt with at a time, unless a [fault](Fault::code) says so. The last 100,000 events are kept, all else but
+//! deliveries as long as the server lives.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
 //! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A
@@ -212,6 +224,7 @@ mod answer;
 mod builder;
 mod capabilities;
 mod clock;
+mod control;
 mod course;
 mod deliveries;
 mod entry;
@@ -222,6 +235,7 @@ mod incoming;
 mod inspection;
 mod requests;
 mod router;
+mod scenario;
 mod script;
 mod sending;
 mod shared;
@@ -238,6 +252,7 @@ use entry::Entry;
 pub use faults::Fault;
 pub use inspection::LocalApprovals;
 pub use requests::RequestRecord;
+pub use scenario::{Loaded, Scenario};
 pub use script::{Replied, Script, days, hours, minutes};
 use shared::Shared;
 use workspace::Mail;
@@ -315,8 +330,9 @@ impl LocalServer {
     ///
     /// Once it is also [registered](crate::capabilities::Capabilities::register), before or after, it is
     /// available: mandates can use it, and its function is really called, in this process and in the server's
-    /// runtime, with arguments made up to fit its input. What it returns becomes facts. Connected under the name
-    /// of a capability that comes with the workspace, it takes the place of the simulation.
+    /// runtime, with the arguments of a [`Script`], or some that are made up to fit its input. What it returns becomes
+    /// facts. Connected under the name of a capability that comes with the workspace, it takes the place of the
+    /// simulation. One that has not answered after ten minutes of the server's time has an unclear outcome.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -464,6 +480,12 @@ impl LocalServer {
     /// When the log has no delivery with this id, or its endpoint is not active.
     pub fn redeliver(&self, delivery: &str) -> std::result::Result<(), RedeliverError> {
         self.shared.with(|workspace, now| workspace.redeliver(delivery, now))
+    }
+
+    /// Forgets everything, as if the server had just been started: only its clock goes on, and what is connected stays
+    /// connected. Open streams end.
+    pub fn reset(&self) {
+        self.shared.reset();
     }
 
     /// Stops the server: answers the requests that are under way, and returns when the port is closed.

@@ -16,6 +16,7 @@ use http_body_util::BodyExt as _;
 
 use super::API_KEY;
 use super::answer::{Refusal, Reply, Result};
+use super::control::CONTROLS;
 use super::handlers::{Handler, agents, approvals, capabilities, endpoints, mandates, record};
 use super::idempotency::{self, Fingerprint};
 use super::incoming::{self, Incoming, JsonBody};
@@ -66,7 +67,7 @@ pub(super) fn fits(template: &str, path: &str) -> bool {
 
 /// Whether a request to this path is a call of the service, rather than something beside it.
 pub(super) fn is_call(path: &str) -> bool {
-    !fits(FILE, path)
+    !fits(FILE, path) && !fits(CONTROLS, path)
 }
 
 const GET: MethodFilter = MethodFilter::GET;
@@ -140,10 +141,18 @@ pub(super) fn named(mut response: Response) -> Response {
 }
 
 fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<()> {
+    has_key(headers)?;
+    if shared.revoked.load(Ordering::Relaxed) {
+        return Err(Refusal::new(StatusCode::UNAUTHORIZED, "the API key has been revoked"));
+    }
+    Ok(())
+}
+
+/// Whether a request comes with the one key there is.
+pub(super) fn has_key(headers: &HeaderMap) -> Result<()> {
     let refuse = |why: &str| Err(Refusal::new(StatusCode::UNAUTHORIZED, why));
     let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
     match given {
-        Some(_) if shared.revoked.load(Ordering::Relaxed) => refuse("the API key has been revoked"),
         Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") && key.trim() == API_KEY => Ok(()),
         Some(_) => refuse("the API key is not known; a local server accepts only its own"),
         None => refuse("there is no API key; send it as `Authorization: Bearer <key>`"),

@@ -163,6 +163,14 @@ impl Shared {
         );
     }
 
+    /// Forgets everything but what is connected.
+    pub(crate) fn reset(&self) {
+        self.with(|workspace, _| workspace.reset());
+        self.faults().clear();
+        self.journal().clear();
+        self.restore_key();
+    }
+
     pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -18,6 +18,7 @@ mod fixtures;
 mod gaps;
 mod idempotency;
 mod lists;
+mod local_server;
 mod parity;
 mod paths;
 mod promises;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::LocalServer;
@@ -107,7 +108,8 @@ impl LocalServer {
 ///
 /// Over a socket a closed connection is a real one. To a client in memory it is an error of the transport that does
 /// not say "never sent", and a body cut short is an error of the body.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(transparent)]
 #[must_use = "a fault happens once it is given to a server"]
 pub struct Fault(Plan);
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::edit::Edit;
+use crate::local::scenario::Time;
 use crate::model::errors::ErrorCode;
 
 /// What a field is given that has to be unknown.
@@ -152,7 +153,7 @@ impl TryFrom<String> for Scope {
 }
 
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    Time::deserialize(deserializer).map(|time| time.0)
 }
 
 fn some_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
@@ -181,6 +182,7 @@ mod tests {
                 json!({"kind": {"cut_after": 3}, "on": "streams", "after": 1, "probability": 0.5}),
                 Fault::cut_after(3).on_streams().after(1).probability(0.5),
             ),
+            (json!({"kind": {"delay": "2m"}}), Fault::delay(Duration::from_secs(120))),
             (json!({"kind": {"drip": 0.02}, "on": "all"}), Fault::drip(Duration::from_millis(20))),
             (
                 json!({"kind": {"set_field": {"field": "/status", "value": [1]}}}),

@@ -20,17 +20,16 @@ mod waits;
 /// step.
 ///
 /// ```
-/// # #[tokio::main(flavor = "current_thread")]
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> shadway::Result<()> {
 /// use serde_json::json;
+/// use shadway::Client;
 /// use shadway::agents::AgentCreateParams;
 /// use shadway::local::{LocalServer, Script, minutes};
 /// use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateStatus, SuccessCriterion};
 /// use shadway::record::FactStatus;
 ///
 /// let local = LocalServer::start().await?;
-/// # const SOON: std::time::Duration = std::time::Duration::from_millis(1);
-/// # let minutes = |_| SOON;
 /// local.script(
 ///     Script::when(|mandate: &Mandate| mandate.objective.contains("quote"))
 ///         .act("email.send", json!({"to": "sales@atlas.example", "subject": "A quote", "body": "For 200 units."}))
@@ -40,7 +39,7 @@ mod waits;
 ///         .complete("Atlas asks for $7,499.00."),
 /// );
 ///
-/// let client = local.client()?;
+/// let client = Client::builder().api_key(local.api_key()).http_service(local.service()).build()?;
 /// let agent = client.agents().create(AgentCreateParams::new("A", "m/m").capabilities(["email.send"])).await?;
 /// let params = MandateCreateParams::new(&agent.id, "Get a quote.").authority(
 ///     Authority::new().success_criteria([SuccessCriterion::new("quoted_minor").max(799_999)]),

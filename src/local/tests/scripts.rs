@@ -8,7 +8,7 @@ use super::*;
 use crate::agents::AgentCreateParams;
 use crate::capabilities::{CapabilityRegisterParams, Executor};
 use crate::events::{Event, EventData};
-use crate::local::{Script, days, minutes};
+use crate::local::{Check, Script, days, minutes};
 use crate::mandates::{
     Authority, Mandate, MandateCreateParams, MandateHandle, MandateStatus, SuccessCriterion,
 };
@@ -71,6 +71,24 @@ async fn what_is_connected_runs_with_the_arguments_of_the_script_and_its_result_
     let kept: String = serde_json::from_str(real.facts().list().await.unwrap().data[0].value.get()).unwrap();
     let kept: Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept, json!({"note": "Hello.", "extra": [1], "price": 7}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_goes_wrong_takes_the_place_of_what_is_connected() {
+    let (server, client) = server().await;
+    server.connect(Executor::new("email.send", |input: RawJson| async move {
+        Ok::<_, std::io::Error>(RawJson::from(json!({"ran": input.get()})))
+    }));
+    let email = || json!({"to": "a@b.example"});
+    let script = Script::any().act("email.send", email()).fails("bounced", "No such address.");
+    server.script(script.act("email.send", email()).unclear(Check::NotDone).complete("Done."));
+    let work = give(&client, "Say hello.", Authority::new()).await;
+    work.wait().await.unwrap();
+    let events: Vec<Event> = work.events().list().items().try_collect().await.unwrap();
+    let failed = events.iter().filter(|event| matches!(event.data, EventData::ExecutionFailed(_)));
+    let codes = failed.map(|event| event.execution().unwrap().error.clone().unwrap().code.unwrap());
+    assert_eq!(codes.collect::<Vec<_>>(), ["bounced", "timeout"]);
+    assert!(work.facts().list().await.unwrap().data.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -59,6 +59,9 @@ impl EventLog {
     /// Some of the events after a position, and the position of the last of them; `None` when they are no longer
     /// kept.
     pub(crate) fn following(&self, after: Serial, most: usize) -> Option<(Serial, Vec<Event>)> {
+        if after > self.last {
+            return None; // a position of before everything was forgotten
+        }
         let skipped = usize::try_from((after + 1).checked_sub(self.first())?).ok()?;
         let events: Vec<_> = self.events.iter().skip(skipped).take(most).cloned().collect();
         Some((after + events.len() as Serial, events))

@@ -1,5 +1,7 @@
 //! All that the server knows. No I/O and no clock: whoever calls says what time it is.
 
+use std::collections::BTreeMap;
+
 use crate::local::clock::{Epoch, Moment};
 use crate::local::idempotency::Ledger;
 use crate::local::script::Script;
@@ -90,6 +92,24 @@ impl Workspace {
             scripts: Vec::new(),
             ledger: Ledger::default(),
         }
+    }
+
+    /// Begins anew, with what has been connected.
+    pub(crate) fn reset(&mut self) {
+        let origin = std::mem::take(&mut self.origin);
+        let mut fresh = Self::new(self.epoch, self.random.fork(), origin);
+        fresh.capabilities.take_executors(&mut self.capabilities);
+        *self = fresh;
+    }
+
+    /// How many there are of each thing.
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, usize> {
+        BTreeMap::from([
+            ("agents", self.agents.len()),
+            ("mandates", self.mandates.len()),
+            ("approvals", self.approvals.len()),
+            ("webhookEndpoints", self.endpoints.len()),
+        ])
     }
 
     /// Lets happen whatever is due by now, in the order and with the time at which it was due.

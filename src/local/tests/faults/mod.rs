@@ -45,6 +45,7 @@ struct World {
     server: LocalServer,
     client: Client,
     agent: String,
+    way: Way,
 }
 
 impl World {
@@ -58,7 +59,7 @@ impl World {
         let client = client.build().unwrap();
         let agent = AgentCreateParams::new("Assistant", "p/m").capabilities(["email.send"]);
         let agent = client.agents().create(agent).await.unwrap().id.to_string();
-        Self { server, client, agent }
+        Self { server, client, agent, way }
     }
 
     /// The creation of a mandate, always under the same key.

@@ -173,6 +173,25 @@ async fn something_connected_that_never_answers_has_an_unclear_outcome() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_first_attempt_may_still_answer_while_the_second_runs() {
+    // Execution: "so a safe retry lands on the same result"
+    let scene = Scene::with(order().idempotency(CapabilityIdempotency::Keyed)).await;
+    let called = AtomicU32::new(0);
+    scene.server.connect(Executor::new(ORDER, move |input: RawJson| {
+        let takes = if called.fetch_add(1, Ordering::Relaxed) == 0 { minutes(11) } else { minutes(5) };
+        async move {
+            tokio::time::sleep(takes).await;
+            Ok::<_, std::io::Error>(input)
+        }
+    }));
+    let work = scene.give(Authority::new(), buy(1)).await;
+    work.wait().await.unwrap();
+    let order = |what: &str| format!("procurement.create_po {what}");
+    assert_eq!(actions(&work).await, [order("started"), order("started"), order("done")]);
+    assert_eq!(seconds_until(&work, "procurement.create_po done").await, 11 * 60);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancellation_takes_effect_at_the_next_safe_point_and_ends_what_would_be_repeated() {
     // Execution: "A cancellation takes effect at the next safe point."
     let scene = Scene::with(order().idempotency(CapabilityIdempotency::Native)).await;

@@ -96,6 +96,11 @@ impl Registry {
         self.simulated.extend(names.into_iter().filter(|name| !is_built_in(name)).map(str::to_owned));
     }
 
+    /// Takes over what has been connected to another registry.
+    pub(super) fn take_executors(&mut self, other: &mut Self) {
+        self.executors = std::mem::take(&mut other.executors);
+    }
+
     fn runs(&self, capability: &Capability) -> bool {
         capability.execution_mode == CapabilityExecutionMode::Available
             || self.executors.contains_key(&capability.name)

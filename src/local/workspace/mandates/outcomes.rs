@@ -43,8 +43,8 @@ impl Workspace {
     /// is: its last event is its final status.
     pub(crate) fn report(&mut self, serial: Serial, run: Run, outcome: Outcome, at: Moment) {
         let Some(record) = self.mandates.get_mut(serial) else { return };
-        let awaited = |now: &Underway| now.run.id == run.id && now.run.attempt == run.attempt;
-        if !matches!(&record.doing, Doing::Action(now) if awaited(now)) {
+        // Whichever attempt answers first, it is the same action.
+        if !matches!(&record.doing, Doing::Action(now) if now.run.id == run.id) {
             return;
         }
         record.doing = Doing::Nothing;

@@ -36,13 +36,6 @@ impl Workspace {
                 run.attempt += 1;
                 let text = format!("No answer came from {}, which is safe to repeat.", run.capability);
                 self.transition(serial, MandateStatus::Running, summary(text), at);
-                let again = match again {
-                    Course::Connected(mut job) => {
-                        job.run = run.clone();
-                        Course::Connected(job)
-                    }
-                    again => again,
-                };
                 self.begin(serial, run, again, STEP, at);
             }
             (Some(CapabilityIdempotency::Reconcilable), Some(check)) => {
