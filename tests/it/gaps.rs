@@ -131,6 +131,20 @@ async fn a_read_that_lags_behind_the_event_is_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_read_that_lags_is_made_again_as_soon_after_the_third_hint_as_after_the_first() {
+    for lag in [millis(10), millis(300), SECOND, millis(3_900)] {
+        for (asks, rumor) in [(false, "completed"), (true, "needs_approval"), (true, "failed")] {
+            let at = 100 * SECOND;
+            let rumors = [10, 50, 99].map(|second| (second * SECOND, Change::Rumor(rumor)));
+            let changes = rumors.into_iter().chain([(at, change(asks))]);
+            let world = World::new(changes, [Link::open()]).lagging(lag);
+            let late = lateness(at + lag, &world, asks).await;
+            assert!(late <= SECOND, "lag {lag:?}, {rumor}, approval: {asks}: {late:?} late");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_on_an_open_stream_reads_about_twice_a_minute() {
     let world = World::new([(Duration::from_secs(3_600), change(false))], [Link::open()]);
     world.work().wait().await.unwrap();

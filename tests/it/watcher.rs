@@ -262,6 +262,70 @@ async fn a_read_that_lags_behind_the_event_is_made_again() {
     assert!(!stays.is_finished());
 }
 
+/// Tells of a status that no read sees.
+fn rumor(fleet: &Fleet, number: usize, status: &str) {
+    let mandate = json!({"id": id(number), "agent": "agt_1", "objective": "Say hello.", "status": status});
+    fleet.tell(number, "mandate.status_changed", json!({"mandate": mandate}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_lags_is_made_again_as_soon_after_the_third_hint_as_after_the_first() {
+    for lag in [millis(10), millis(300), SECOND, millis(3_900)] {
+        for asks in [false, true] {
+            let fleet = Fleet::new(1, millis(5));
+            let watcher = fleet.client().watcher();
+            let wait = watcher.clone();
+            let wait = tokio::spawn(async move {
+                match asks {
+                    true => wait.wait_for_approval("mnd_0").await.map(|asked| assert!(asked.is_some())),
+                    false => wait.wait("mnd_0").await.map(|_| ()),
+                }
+            });
+            for pause in [SECOND, 40 * SECOND, 50 * SECOND, SECOND] {
+                sleep(pause).await;
+                rumor(&fleet, 0, if asks { "needs_approval" } else { "completed" });
+            }
+            sleep(lag).await;
+            if asks {
+                fleet.ask_silently(0)
+            } else {
+                fleet.set_silently(0, "completed")
+            }
+            let started = Instant::now();
+            soon(wait).await.unwrap().unwrap();
+            assert!(started.elapsed() <= SECOND + millis(10), "{lag:?}, {asks}: {:?}", started.elapsed());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hint_that_has_come_true_costs_those_who_wait_on_nothing() {
+    let fleet = Fleet::new(1, millis(5));
+    let watcher = fleet.client().watcher();
+    let _stays = spawn(&watcher, 0);
+    let asked = tokio::spawn(watcher.wait_for_approval("mnd_0").into_future());
+    sleep(SECOND).await;
+    fleet.ask(0);
+    assert!(soon(asked).await.unwrap().unwrap().is_some());
+    let before = fleet.counts();
+    sleep(20 * SECOND).await;
+    assert_eq!(fleet.counts(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hint_that_comes_to_nothing_is_forgotten() {
+    let fleet = Fleet::new(1, millis(5));
+    let watcher = fleet.client().watcher();
+    let _wait = spawn(&watcher, 0);
+    sleep(SECOND).await;
+    rumor(&fleet, 0, "completed");
+    sleep(300 * SECOND).await;
+    let before = fleet.counts().gets;
+    sleep(300 * SECOND).await;
+    let reads = fleet.counts().gets - before;
+    assert!((10..=14).contains(&reads), "{reads}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_begins_while_the_read_for_one_that_left_is_under_way_has_its_own() {
     let fleet = Fleet::new(9, 2 * SECOND);

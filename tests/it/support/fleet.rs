@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use shadway::Client;
 use shadway::transport::{Body, HttpFuture, HttpService};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, interval_at};
 
 use super::page;
 
@@ -90,8 +91,12 @@ impl Fleet {
     }
 
     pub(crate) fn ask(&self, number: usize) {
-        self.state().asking.insert(number, ());
+        self.ask_silently(number);
         self.tell(number, "mandate.approval_requested", json!({"approval": approval(number)}));
+    }
+
+    pub(crate) fn ask_silently(&self, number: usize) {
+        self.state().asking.insert(number, ());
     }
 
     pub(crate) fn tell(&self, number: usize, kind: &str, data: Value) {
@@ -140,7 +145,7 @@ impl Fleet {
         }
         state.streams.push(sender);
         state.counts.open += 1;
-        let body = Body::new(StreamBody::new(Counted { receiver, fleet: self.clone() }));
+        let body = Body::new(StreamBody::new(Counted { receiver, beats: beats(), fleet: self.clone() }));
         http::Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
     }
 
@@ -227,9 +232,15 @@ impl Drop for UnderWay {
     }
 }
 
-/// A body that says when it is dropped.
+fn beats() -> Interval {
+    let every = Duration::from_secs(15);
+    interval_at(Instant::now() + every, every)
+}
+
+/// A body with heartbeats that says when it is dropped.
 struct Counted {
     receiver: mpsc::UnboundedReceiver<Bytes>,
+    beats: Interval,
     fleet: Fleet,
 }
 
@@ -237,7 +248,10 @@ impl futures_core::Stream for Counted {
     type Item = Frame;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame>> {
-        self.receiver.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(http_body::Frame::data(bytes))))
+        if let Poll::Ready(bytes) = self.receiver.poll_recv(context) {
+            return Poll::Ready(bytes.map(|bytes| Ok(http_body::Frame::data(bytes))));
+        }
+        self.beats.poll_tick(context).map(|_| Some(Ok(http_body::Frame::data(":\n\n".into()))))
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) enum Change {
     Status(&'static str),
     /// It asks for approval; its status stays.
     Asks,
+    /// An event tells of a status that no read ever sees.
+    Rumor(&'static str),
 }
 
 #[derive(Clone)]
@@ -168,7 +170,7 @@ impl World {
     fn status(&self, time: Duration) -> &'static str {
         let statuses = self.by(time).filter_map(|change| match change {
             Change::Status(status) => Some(status),
-            Change::Asks => None,
+            Change::Asks | Change::Rumor(_) => None,
         });
         statuses.last().unwrap_or("running")
     }
@@ -223,7 +225,7 @@ impl World {
 
     fn event(&self, number: usize) -> String {
         let (kind, data) = match self.0.changes[number].1 {
-            Change::Status(status) => {
+            Change::Status(status) | Change::Rumor(status) => {
                 ("mandate.status_changed", json!({"mandate": mandate(status), "previousStatus": "running"}))
             }
             Change::Asks => ("mandate.approval_requested", json!({"approval": approval()})),

@@ -44,10 +44,10 @@ pub(super) struct Topic {
     /// Those who still wait.
     pub(super) members: Vec<Key>,
     pub(super) stage: Stage,
-    /// An event said since then what no read has said yet.
-    pub(super) told: Option<Instant>,
-    /// It is to be read again for that in a while.
-    pub(super) later: bool,
+    /// An event said then, and none since, what no read has said yet to those who wait for it.
+    pub(super) told: Option<(Instant, Wanted)>,
+    /// When it is to be read again for that.
+    pub(super) later: Option<Instant>,
     /// As it was last read; kept only for waits that may run out.
     pub(super) last: Option<Box<Mandate>>,
 }

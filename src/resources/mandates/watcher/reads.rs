@@ -19,6 +19,20 @@ pub(super) struct Wanted {
     pub(super) approval: bool,
 }
 
+impl Wanted {
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { end: self.end || other.end, approval: self.approval || other.approval }
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { end: self.end && other.end, approval: self.approval && other.approval }
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
 /// What a read found.
 #[derive(Debug, Default)]
 pub(super) struct Found {

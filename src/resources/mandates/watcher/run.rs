@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::hub::{Key, Kind, State};
 use super::queue::Queue;
+use super::reads::Wanted;
 use super::wakers::Wakers;
 use super::watchdogs::Watchdogs;
 use crate::client::Client;
@@ -117,19 +118,30 @@ impl Run {
 
     fn hear(&mut self, state: &mut State, event: &Event, woken: &mut Vec<Key>) {
         let Some(topic) = state.topics.get_mut(&event.mandate) else { return };
-        let mut hints = Vec::new();
+        let (mut over, mut changed) = (Wanted::default(), false);
         for key in &topic.members {
-            match state.members.get_mut(key).map(|member| &mut member.kind) {
-                Some(Kind::Events(queue)) => woken.extend(queue.push(event).then_some(*key)),
-                None => {}
-                Some(Kind::End) => hints.push(wait::status_event(event)),
-                Some(Kind::Approval) => hints.push(approval_wait::hint(event)),
+            let (hint, wanted) = match state.members.get_mut(key).map(|member| &mut member.kind) {
+                Some(Kind::Events(queue)) => {
+                    woken.extend(queue.push(event).then_some(*key));
+                    continue;
+                }
+                Some(Kind::End) => (wait::status_event(event), Wanted { end: true, ..Wanted::default() }),
+                Some(Kind::Approval) => {
+                    (approval_wait::hint(event), Wanted { approval: true, ..Wanted::default() })
+                }
+                None => continue,
+            };
+            match hint {
+                Hint::Nothing => {}
+                Hint::Changed => changed = true,
+                Hint::Over => over = over.or(wanted),
             }
         }
-        if hints.contains(&Hint::Over) {
-            topic.told = topic.told.or_else(|| Some(self.timer.now()));
+        if !over.is_none() {
+            let before = topic.told.map_or(Wanted::default(), |(_, wanted)| wanted);
+            topic.told = Some((self.timer.now(), over.or(before)));
             self.mark(state, event.mandate.clone(), true);
-        } else if hints.contains(&Hint::Changed) {
+        } else if changed {
             self.mark(state, event.mandate.clone(), false);
         }
     }
@@ -153,7 +165,7 @@ impl Run {
             self.alarm = None;
             if let Some((_, id)) = self.later.pop_first() {
                 if let Some(topic) = state.topics.get_mut(&id) {
-                    topic.later = false;
+                    topic.later = topic.later.filter(|at| *at != first);
                 }
                 self.mark(state, id, true);
             }

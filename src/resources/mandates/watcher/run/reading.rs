@@ -29,7 +29,7 @@ enum What {
 impl Run {
     /// Calls for a read, of the mandate alone or with the others that are due.
     pub(super) fn mark(&mut self, state: &mut State, id: MandateId, alone: bool) {
-        if state.wanted(&id) == Wanted::default() {
+        if state.wanted(&id).is_none() {
             return;
         }
         let Some(topic) = state.topics.get_mut(&id) else { return };
@@ -185,13 +185,17 @@ impl Run {
         if keeps_last && found.mandate.is_some() {
             topic.last = found.mandate;
         }
-        match topic.told {
-            Some(told) if wanted != Wanted::default() => {
-                if !std::mem::replace(&mut topic.later, true) {
-                    self.later.insert((now + behind(told, now), id.clone()));
-                }
+        topic.told = topic.told.map(|(at, of)| (at, of.and(wanted))).filter(|(_, of)| !of.is_none());
+        let delay = topic.told.and_then(|(at, _)| behind(at, now));
+        if let Some(before) = topic.later.take() {
+            self.later.remove(&(before, id.clone()));
+        }
+        match delay {
+            Some(delay) => {
+                topic.later = Some(now + delay);
+                self.later.insert((now + delay, id.clone()));
             }
-            _ => topic.told = None,
+            None => topic.told = None,
         }
     }
 }
@@ -203,7 +207,7 @@ fn begin(state: &mut State, id: &MandateId, number: u64) -> Option<Wanted> {
     if topic.stage != Stage::Queued {
         return None;
     }
-    if wanted == Wanted::default() {
+    if wanted.is_none() {
         topic.stage = Stage::Idle;
         return None;
     }
