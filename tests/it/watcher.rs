@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use shadway::ErrorKind;
 use shadway::mandates::{Mandate, MandateStatus, WatchedEvents, Watcher};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -155,8 +156,9 @@ async fn those_who_are_not_polled_hold_up_nobody() {
     for wait in &mut busy {
         assert!(timeout(millis(1), wait).await.is_err());
     }
-    for reader in &mut readers {
-        assert!(timeout(millis(1), reader.next()).await.is_err());
+    let mut asking: Vec<_> = readers.iter_mut().map(|reader| Box::pin(reader.next())).collect();
+    for next in &mut asking {
+        assert!(timeout(millis(1), next).await.is_err());
     }
     sleep(SECOND).await;
     for round in 0..10 {
@@ -168,6 +170,55 @@ async fn those_who_are_not_polled_hold_up_nobody() {
     soon(polled).await.unwrap().unwrap();
     assert!(started.elapsed() <= millis(2_050), "{:?}", started.elapsed());
     assert_eq!(fleet.counts().streams, 1);
+}
+
+/// Hears of the events of the first mandate in a task of its own, and says when.
+fn hear(watcher: &Watcher) -> mpsc::UnboundedReceiver<Instant> {
+    let (sender, heard) = mpsc::unbounded_channel();
+    let mut events = watcher.events("mnd_0");
+    tokio::spawn(async move {
+        while let Some(event) = events.next().await {
+            event.unwrap();
+            sender.send(Instant::now()).unwrap();
+        }
+    });
+    heard
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_busy_delays_no_other() {
+    // With an event it was given, with something else meanwhile, or with a list of what it was too slow for.
+    for way in 0..3 {
+        let fleet = Fleet::new(4, if way == 2 { 10 * SECOND } else { millis(5) });
+        let watcher = fleet.client().watcher();
+        let mut heard = hear(&watcher);
+        for number in 1..4 {
+            let mut busy = watcher.events(id(number));
+            tokio::spawn(async move {
+                for taken in 0.. {
+                    if way == 1 {
+                        let _ = timeout(millis(1), busy.next()).await;
+                    } else {
+                        busy.next().await.unwrap().unwrap();
+                    }
+                    if way != 2 || taken == 0 {
+                        sleep(10 * SECOND).await;
+                    }
+                }
+            });
+        }
+        sleep(SECOND).await;
+        for round in 0..30 {
+            for _ in 0..if way == 2 && round == 0 { 300 } else { 1 } {
+                (1..4).for_each(|number| fleet.tell(number, "test.happened", json!({})));
+            }
+            sleep(millis(700)).await;
+            let told = Instant::now();
+            fleet.tell(0, "test.happened", json!({}));
+            let late = soon(heard.recv()).await.unwrap() - told;
+            assert!(late <= millis(10), "way {way}, round {round}: {late:?}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -53,7 +53,8 @@ impl WatchedEvents {
 
     /// The next event; `None` at the end. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Result<Event>> {
-        poll_fn(|context| self.poll(context)).await
+        let next = Asking(self);
+        poll_fn(|context| next.0.poll(context)).await
     }
 
     /// The next event, or the error; `None` at the end. Dropping the future loses nothing.
@@ -135,6 +136,17 @@ impl WatchedEvents {
         match &self.last {
             Some((id, _)) => stream.resume_after(id),
             None => stream,
+        }
+    }
+}
+
+/// Whoever asks for the next event, until it has one or no longer wants any.
+struct Asking<'a>(&'a mut WatchedEvents);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if let Source::Shared(member) = &self.0.source {
+            member.rest();
         }
     }
 }

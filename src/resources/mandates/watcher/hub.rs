@@ -192,24 +192,33 @@ pub(super) struct Membership {
 
 impl Membership {
     pub(super) fn poll_outcome(&self, context: &Context<'_>) -> Poll<Outcome> {
-        self.enter(context);
-        let outcome = self.hub.lock().members.get_mut(&self.key).and_then(|member| member.outcome.take());
-        outcome.map_or(Poll::Pending, Poll::Ready)
+        self.poll(context, |member| member.outcome.take())
     }
 
     pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Next> {
-        self.enter(context);
-        let mut state = self.hub.lock();
-        let Some(Member { kind: Kind::Events(queue), .. }) = state.members.get_mut(&self.key) else {
-            return Poll::Pending;
-        };
-        queue.take().map_or(Poll::Pending, Poll::Ready)
+        self.poll(context, |member| match &mut member.kind {
+            Kind::Events(queue) => queue.take(),
+            Kind::End | Kind::Approval => None,
+        })
     }
 
-    fn enter(&self, context: &Context<'_>) {
+    fn poll<T>(&self, context: &Context<'_>, take: fn(&mut Member) -> Option<T>) -> Poll<T> {
         if self.hub.wakers.enter(self.key, context.waker()) {
             self.hub.drive();
         }
+        let taken = self.hub.lock().members.get_mut(&self.key).and_then(take);
+        match taken {
+            Some(taken) => {
+                self.rest();
+                Poll::Ready(taken)
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    /// It does something else now, and is not to be woken to drive.
+    pub(super) fn rest(&self) {
+        self.hub.wakers.leave(self.key);
     }
 
     /// Its time is over: the next read that begins is the last.
@@ -247,7 +256,7 @@ impl Drop for Membership {
             (member, if state.topics.is_empty() { state.run.take() } else { None })
         };
         drop(closed);
-        self.hub.wakers.leave(self.key);
+        self.rest();
     }
 }
 

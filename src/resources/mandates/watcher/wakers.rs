@@ -1,7 +1,8 @@
 //! Who is woken when the shared stream or a read has something: one of those who wait, so that it drives for all.
 //!
 //! Whoever is woken may not come, being busy with something else or about to be dropped. One that is dropped passes
-//! it on; for one that is busy there are watchdogs, which wake others after a while.
+//! it on, and so does one that was given what it waited for and is busy with that; for one that is busy with something
+//! else there are watchdogs, which wake others after a while.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
