@@ -249,6 +249,30 @@ async fn a_slow_reader_loses_nothing_and_holds_up_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_event_of_the_sequence_zero_is_given_out_too() {
+    let fleet = Fleet::new(3, millis(5));
+    fleet.count_from_zero();
+    let watcher = fleet.client().watcher();
+    let mut quick = watcher.events("mnd_0");
+    let mut slow = watcher.events("mnd_1");
+    let mut forgotten = watcher.events("mnd_2");
+    for reader in [&mut quick, &mut slow, &mut forgotten] {
+        assert!(timeout(SECOND, reader.next()).await.is_err());
+    }
+    for number in 0..300 {
+        fleet.tell(0, "test.happened", json!({}));
+        fleet.tell(1, "test.happened", json!({}));
+        assert_eq!(sequences(&mut quick, 1).await, [number]);
+    }
+    assert_eq!(sequences(&mut slow, 300).await, (0..300).collect::<Vec<_>>());
+    fleet.forget();
+    fleet.cut();
+    fleet.tell(2, "test.happened", json!({}));
+    fleet.tell(2, "test.happened", json!({}));
+    assert_eq!(sequences(&mut forgotten, 2).await, [0, 1]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stream_that_is_cut_is_resumed_for_all() {
     let fleet = Fleet::new(2, millis(5));
     let watcher = fleet.client().watcher();

@@ -34,6 +34,7 @@ struct State {
     asking: BTreeMap<usize, ()>,
     events: Vec<(usize, u64, Value)>,
     sequences: HashMap<usize, u64>,
+    counts_from_zero: bool,
     streams: Vec<mpsc::UnboundedSender<Bytes>>,
     /// What requests for streams and reads are refused with.
     refuse_streams: Option<u16>,
@@ -101,15 +102,21 @@ impl Fleet {
 
     pub(crate) fn tell(&self, number: usize, kind: &str, data: Value) {
         let mut state = self.state();
+        let state = &mut *state;
         let sequence = state.sequences.entry(number).or_default();
         *sequence += 1;
-        let (sequence, position) = (*sequence, state.events.len() + 1);
+        let (sequence, position) = (*sequence - u64::from(state.counts_from_zero), state.events.len() + 1);
         let event = json!({
             "id": position.to_string(), "type": kind, "sequence": sequence, "mandate": id(number), "data": data,
         });
         let text = Bytes::from(format!("id: {position}\nevent: {kind}\ndata: {event}\n\n"));
         state.events.push((number, sequence, event));
         state.streams.retain(|stream| stream.send(text.clone()).is_ok());
+    }
+
+    /// The first event of each mandate has the sequence 0.
+    pub(crate) fn count_from_zero(&self) {
+        self.state().counts_from_zero = true;
     }
 
     /// Cuts all streams.
@@ -182,8 +189,9 @@ impl Fleet {
         } else if let Some(id_) =
             path.strip_prefix("/v1/mandates/").and_then(|rest| rest.strip_suffix("/events"))
         {
-            let after = many("afterSequence").first().map_or(0, |after| after.parse().unwrap());
-            let events = state.events.iter().filter(|(number, at, _)| id(*number) == id_ && *at > after);
+            let after = many("afterSequence").first().map(|after| after.parse::<u64>().unwrap());
+            let after = |at: u64| after.is_none_or(|after| at > after);
+            let events = state.events.iter().filter(|(number, at, _)| id(*number) == id_ && after(*at));
             cut_page(&events.map(|(_, _, event)| event.clone()).collect::<Vec<_>>(), &many)
         } else {
             let number = path.trim_start_matches("/v1/mandates/mnd_").parse().unwrap();

@@ -33,7 +33,7 @@ pub struct WatchedEvents {
     /// The last event given out, and the highest sequence so far.
     last: Option<(EventId, u64)>,
     /// Events up to this sequence have been listed.
-    listed: u64,
+    listed: Option<u64>,
 }
 
 enum Source {
@@ -48,7 +48,7 @@ enum Source {
 
 impl WatchedEvents {
     pub(super) fn new(hub: Arc<Hub>, mandate: MandateId) -> Self {
-        Self { hub, mandate, source: Source::New, last: None, listed: 0 }
+        Self { hub, mandate, source: Source::New, last: None, listed: None }
     }
 
     /// The next event; `None` at the end. Dropping the future loses nothing.
@@ -93,7 +93,7 @@ impl WatchedEvents {
                         {
                             self.source = Source::Shared(member);
                         }
-                        self.listed = self.last.as_ref().map_or(0, |(_, highest)| *highest);
+                        self.listed = self.highest();
                         continue;
                     }
                 },
@@ -103,11 +103,11 @@ impl WatchedEvents {
             match item {
                 Some(Ok(event)) => {
                     // What was listed may be in the queue as well.
-                    if event.sequence <= self.listed {
+                    if self.listed.is_some_and(|listed| event.sequence <= listed) {
                         continue;
                     }
-                    let highest = self.last.as_ref().map_or(0, |(_, highest)| *highest);
-                    self.last = Some((event.id.clone(), event.sequence.max(highest)));
+                    let highest = self.highest().unwrap_or(event.sequence).max(event.sequence);
+                    self.last = Some((event.id.clone(), highest));
                     return Poll::Ready(Some(Ok(event)));
                 }
                 Some(Err(error)) => {
@@ -125,10 +125,17 @@ impl WatchedEvents {
     /// Goes on with the list of what was left out.
     fn list(&mut self) {
         let events = self.hub.client.mandate(&self.mandate).events();
-        let after = self.last.as_ref().map_or(0, |(_, sequence)| *sequence);
+        let list = match self.highest() {
+            Some(highest) => events.list_after(highest),
+            None => events.list(),
+        };
         if let Source::Shared(member) = std::mem::replace(&mut self.source, Source::Over) {
-            self.source = Source::Listing(member, events.list_after(after).limit(100).items());
+            self.source = Source::Listing(member, list.limit(100).items());
         }
+    }
+
+    fn highest(&self) -> Option<u64> {
+        self.last.as_ref().map(|(_, highest)| *highest)
     }
 
     fn own(&self) -> EventStream {
