@@ -248,6 +248,67 @@ async fn a_slow_reader_loses_nothing_and_holds_up_nobody() {
     assert_eq!(fleet.counts().streams, 1);
 }
 
+/// A reader who was too slow by some events, of which the last has the sequence 300, and has taken those that waited.
+async fn overtaken(fleet: &Fleet) -> WatchedEvents {
+    let watcher = fleet.client().watcher();
+    let mut slow = watcher.events("mnd_0");
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    let mut other = watcher.events("mnd_1");
+    assert!(timeout(SECOND, other.next()).await.is_err());
+    for _ in 0..300 {
+        fleet.tell(0, "test.happened", json!({}));
+        fleet.tell(1, "test.happened", json!({}));
+        sequences(&mut other, 1).await;
+    }
+    assert_eq!(sequences(&mut slow, 256).await, (1..=256).collect::<Vec<_>>());
+    slow
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_what_was_missed_that_fails_for_a_while_is_asked_for_again() {
+    for status in [429, 500, 503] {
+        let fleet = Fleet::new(2, millis(5));
+        let mut slow = overtaken(&fleet).await;
+        fleet.refuse_reads(Some(status));
+        let before = fleet.counts().lists;
+        assert!(timeout(60 * SECOND, slow.next()).await.is_err());
+        assert!((6..80).contains(&(fleet.counts().lists - before)), "{:?}", fleet.counts());
+        fleet.refuse_reads(None);
+        fleet.tell(0, "test.happened", json!({}));
+        assert_eq!(sequences(&mut slow, 45).await, (257..=301).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_what_was_missed_that_is_refused_is_an_error() {
+    let fleet = Fleet::new(2, millis(5));
+    let mut slow = overtaken(&fleet).await;
+    fleet.refuse_reads(Some(403));
+    assert_eq!(soon(slow.next()).await.unwrap().unwrap_err().kind(), ErrorKind::Permission);
+    assert!(soon(slow.next()).await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_lags_behind_what_was_missed_is_asked_for_again() {
+    let fleet = Fleet::new(2, millis(5));
+    let mut slow = overtaken(&fleet).await;
+    fleet.lists_lag(20);
+    assert_eq!(sequences(&mut slow, 34).await, (257..=290).collect::<Vec<_>>());
+    assert!(timeout(3 * SECOND, slow.next()).await.is_err());
+    fleet.lists_lag(0);
+    assert_eq!(sequences(&mut slow, 10).await, (291..=300).collect::<Vec<_>>());
+    // What the service never lists holds up nothing for ever.
+    let fleet = Fleet::new(2, millis(5));
+    let mut slow = overtaken(&fleet).await;
+    fleet.lists_lag(20);
+    sequences(&mut slow, 34).await;
+    fleet.tell(0, "test.happened", json!({}));
+    let mut last = 0;
+    while last != 301 {
+        last = timeout(150 * SECOND, slow.next()).await.unwrap().unwrap().unwrap().sequence;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_event_of_the_sequence_zero_is_given_out_too() {
     let fleet = Fleet::new(3, millis(5));

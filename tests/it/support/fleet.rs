@@ -35,6 +35,8 @@ struct State {
     events: Vec<(usize, u64, Value)>,
     sequences: HashMap<usize, u64>,
     counts_from_zero: bool,
+    /// Of the events so many of the last are not listed.
+    lists_lag: usize,
     streams: Vec<mpsc::UnboundedSender<Bytes>>,
     /// What requests for streams and reads are refused with.
     refuse_streams: Option<u16>,
@@ -119,6 +121,11 @@ impl Fleet {
         self.state().counts_from_zero = true;
     }
 
+    /// Lists of events end so many events before the last one.
+    pub(crate) fn lists_lag(&self, events: usize) {
+        self.state().lists_lag = events;
+    }
+
     /// Cuts all streams.
     pub(crate) fn cut(&self) {
         self.state().streams.clear();
@@ -191,7 +198,8 @@ impl Fleet {
         {
             let after = many("afterSequence").first().map(|after| after.parse::<u64>().unwrap());
             let after = |at: u64| after.is_none_or(|after| at > after);
-            let events = state.events.iter().filter(|(number, at, _)| id(*number) == id_ && after(*at));
+            let listed = &state.events[..state.events.len().saturating_sub(state.lists_lag)];
+            let events = listed.iter().filter(|(number, at, _)| id(*number) == id_ && after(*at));
             cut_page(&events.map(|(_, _, event)| event.clone()).collect::<Vec<_>>(), &many)
         } else {
             let number = path.trim_start_matches("/v1/mandates/mnd_").parse().unwrap();

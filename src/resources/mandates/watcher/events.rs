@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream as _;
 
 use super::hub::{Hub, Kind, Membership, Next};
+use super::listing::Listing;
 use super::queue::Queue;
 use crate::error::Result;
 use crate::model::events::Event;
 use crate::model::types::{EventId, MandateId};
-use crate::page::Items;
 use crate::resources::poll::PollOptions;
 use crate::stream::EventStream;
 
@@ -41,7 +41,7 @@ enum Source {
     New,
     Shared(Membership),
     /// The queue is filled meanwhile.
-    Listing(Membership, Items<Event>),
+    Listing(Membership, Box<Listing>),
     Own(Box<EventStream>),
     Over,
 }
@@ -60,7 +60,7 @@ impl WatchedEvents {
     /// The next event, or the error; `None` at the end. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// A list of what was left out that can't be read; or, of the mandate's own stream, as
+    /// A list of what was left out that is refused (one that fails for a while is asked for again); or, of the mandate's own stream, as
     /// [`EventStream::try_next`].
     pub async fn try_next(&mut self) -> Result<Option<Event>> {
         self.next().await.transpose()
@@ -77,8 +77,8 @@ impl WatchedEvents {
                 }
                 Source::Shared(member) => match ready!(member.poll_next(context)) {
                     Next::Event(event) => Some(Ok(*event)),
-                    Next::Gap => {
-                        self.list();
+                    Next::Gap(up_to) => {
+                        self.list(up_to);
                         continue;
                     }
                     Next::Refused => {
@@ -86,17 +86,16 @@ impl WatchedEvents {
                         continue;
                     }
                 },
-                Source::Listing(_, events) => match ready!(Pin::new(events).poll_next(context)) {
-                    Some(item) => Some(item),
-                    None => {
-                        if let Source::Listing(member, _) = std::mem::replace(&mut self.source, Source::Over)
-                        {
-                            self.source = Source::Shared(member);
+                Source::Listing(_, listing) => {
+                    let after = self.last.as_ref().map(|(_, highest)| *highest);
+                    match ready!(listing.poll(context, after)) {
+                        Some(item) => Some(item),
+                        None => {
+                            self.share();
+                            continue;
                         }
-                        self.listed = self.highest();
-                        continue;
                     }
-                },
+                }
                 Source::Own(stream) => ready!(Pin::new(&mut **stream).poll_next(context)),
                 Source::Over => None,
             };
@@ -123,14 +122,19 @@ impl WatchedEvents {
     }
 
     /// Goes on with the list of what was left out.
-    fn list(&mut self) {
+    fn list(&mut self, up_to: Option<u64>) {
         let events = self.hub.client.mandate(&self.mandate).events();
-        let list = match self.highest() {
-            Some(highest) => events.list_after(highest),
-            None => events.list(),
-        };
+        let timer = Arc::clone(&self.hub.client.transport().timer);
         if let Source::Shared(member) = std::mem::replace(&mut self.source, Source::Over) {
-            self.source = Source::Listing(member, list.limit(100).items());
+            self.source = Source::Listing(member, Box::new(Listing::new(events, timer, up_to)));
+        }
+    }
+
+    /// Goes on with what was queued meanwhile.
+    fn share(&mut self) {
+        self.listed = self.highest();
+        if let Source::Listing(member, _) = std::mem::replace(&mut self.source, Source::Over) {
+            self.source = Source::Shared(member);
         }
     }
 

@@ -91,8 +91,8 @@ pub(super) enum Outcome {
 /// What an event stream is to do next.
 pub(super) enum Next {
     Event(Box<Event>),
-    /// Events were left out: they are to be listed.
-    Gap,
+    /// Events were left out: they are to be listed. The highest sequence of them, if any is known.
+    Gap(Option<u64>),
     /// The shared stream was refused for good.
     Refused,
 }

@@ -19,6 +19,7 @@ use crate::resources::poll::{LAST_READ, PollOptions};
 
 mod events;
 mod hub;
+mod listing;
 mod queue;
 mod reads;
 mod run;

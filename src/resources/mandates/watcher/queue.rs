@@ -11,18 +11,19 @@ pub(super) const MOST: usize = 256;
 #[derive(Default)]
 pub(super) struct Queue {
     events: VecDeque<Box<Event>>,
-    gap: bool,
+    /// Events were left out, and the highest sequence of those that came.
+    gap: Option<Option<u64>>,
     refused: bool,
 }
 
 impl Queue {
     /// Adds an event; whether the reader is to be woken.
     pub(super) fn push(&mut self, event: &Event) -> bool {
-        if self.gap {
-            return false;
+        if self.gap.is_none() && self.events.len() == MOST {
+            self.missed();
         }
-        if self.events.len() == MOST {
-            self.gap = true;
+        if let Some(highest) = &mut self.gap {
+            *highest = Some(event.sequence).max(*highest);
             return false;
         }
         self.events.push_back(Box::new(event.clone()));
@@ -31,7 +32,7 @@ impl Queue {
 
     /// Events were missed for all.
     pub(super) fn missed(&mut self) {
-        self.gap = true;
+        self.gap.get_or_insert_default();
     }
 
     pub(super) fn refused(&mut self) {
@@ -47,6 +48,6 @@ impl Queue {
             return Some(Next::Refused);
         }
         // From here on events are queued again, so that none falls between the list and the queue.
-        std::mem::take(&mut self.gap).then_some(Next::Gap)
+        self.gap.take().map(Next::Gap)
     }
 }
