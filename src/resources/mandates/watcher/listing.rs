@@ -1,21 +1,15 @@
 //! The events that a reader has missed, as they are listed.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use futures_core::Stream as _;
-
 use crate::clock::{Sleep, Timer};
 use crate::error::Result;
 use crate::model::events::Event;
-use crate::page::Items;
 use crate::resources::events::MandateEvents;
 use crate::resources::mandates::watch::pace::{Pace, behind};
-
-/// The largest page the service gives (assumed).
-const PAGE: u32 = 100;
+use crate::stream::History;
 
 /// Lists until nothing is missing: a list that fails for a while, or lags behind the stream, is asked for again.
 pub(super) struct Listing {
@@ -25,7 +19,7 @@ pub(super) struct Listing {
     up_to: Option<u64>,
     began: Instant,
     pace: Pace,
-    items: Option<Items<Event>>,
+    items: Option<History>,
     pause: Option<Sleep>,
 }
 
@@ -46,18 +40,10 @@ impl Listing {
                 ready!(pause.as_mut().poll(context));
                 self.pause = None;
             }
-            let items = self.items.get_or_insert_with(|| {
-                let list = match after {
-                    Some(after) => self.events.list_after(after),
-                    None => self.events.list(),
-                };
-                list.limit(PAGE).items()
-            });
-            let item = ready!(Pin::new(items).poll_next(context));
+            let items = self.items.get_or_insert_with(|| self.events.all_after(after));
+            let item = ready!(items.as_mut().poll_next(context));
             let now = self.timer.now();
             let delay = match item {
-                // That the list begins after it is assumed.
-                Some(Ok(event)) if after.is_some_and(|after| event.sequence <= after) => continue,
                 Some(Err(error)) if error.passes() => {
                     self.pace.failed(now, error.retry_after());
                     self.pace.delay(now, fastrand::f64())
