@@ -60,6 +60,17 @@ fn gaps() -> Vec<(&'static str, Vec<Link>, Vec<Duration>)> {
             vec![millis(200), 40 * SECOND],
         ),
         ("refused with 404", vec![Link::refused(404)], vec![millis(1), SECOND, millis(2_500)]),
+        (
+            "refused with 404, then open",
+            vec![Link::refused(404), Link::open()],
+            vec![100 * SECOND, 1_000 * SECOND],
+        ),
+        (
+            "refused with 403 twice, then open",
+            vec![Link::refused(403), Link::refused(403), Link::open()],
+            vec![150 * SECOND, 1_000 * SECOND],
+        ),
+        ("an event that is too large", vec![Link::flooded(60 * SECOND), Link::open()], vec![millis(61_500)]),
         ("refused with 410 from the start", vec![Link::refused(410)], vec![millis(1), SECOND]),
     ]
 }

@@ -501,6 +501,69 @@ async fn where_the_stream_is_refused_waits_read_and_readers_open_their_own() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_event_between_the_shared_stream_and_the_readers_own_is_not_lost() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let mut events = [watcher.events("mnd_0"), watcher.events("mnd_1")];
+    for reader in &mut events {
+        assert!(timeout(SECOND, reader.next()).await.is_err());
+    }
+    fleet.tell(0, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events[0], 1).await, [1]);
+    fleet.refuse_streams(Some(403));
+    fleet.cut();
+    fleet.tell(0, "test.happened", json!({}));
+    fleet.tell(1, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events[0], 1).await, [2]);
+    assert_eq!(sequences(&mut events[1], 1).await, [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_was_refused_is_asked_for_again() {
+    let fleet = Fleet::new(2, millis(5));
+    fleet.refuse_streams(Some(403));
+    let watcher = fleet.client().watcher();
+    let waits = [spawn(&watcher, 0), spawn(&watcher, 1)];
+    sleep(300 * SECOND).await;
+    let streams = fleet.counts().streams;
+    assert!((5..=8).contains(&streams), "about once a minute: {streams}");
+    fleet.refuse_streams(None);
+    sleep(61 * SECOND).await;
+    for (number, wait) in waits.into_iter().enumerate() {
+        fleet.set(number, "completed");
+        let started = Instant::now();
+        soon(wait).await.unwrap().unwrap();
+        assert!(started.elapsed() <= millis(10), "{:?}", started.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_is_too_large_costs_no_other() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let wait = spawn(&watcher, 0);
+    let mut events = watcher.events("mnd_1");
+    assert!(timeout(SECOND, events.next()).await.is_err());
+    fleet.tell(1, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [1]);
+    fleet.send_to_all(vec![b'x'; 17 << 20]);
+    fleet.tell(1, "test.happened", json!({}));
+    fleet.set(0, "completed");
+    let started = Instant::now();
+    soon(wait).await.unwrap().unwrap();
+    assert!(started.elapsed() <= SECOND, "{:?}", started.elapsed());
+    assert_eq!(sequences(&mut events, 1).await, [2]);
+    fleet.tell(1, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [3]);
+    // One after the other is no loop without a pause.
+    for _ in 0..200 {
+        fleet.send_to_all(vec![b'x'; 17 << 20]);
+        let _ = timeout(millis(50), events.next()).await;
+    }
+    assert!(fleet.counts().streams <= 8, "{:?}", fleet.counts());
+}
+
+#[tokio::test(start_paused = true)]
 async fn approvals_are_waited_for_and_none_is_an_end_without_one() {
     let fleet = Fleet::new(100, millis(5));
     fleet.ask(0);

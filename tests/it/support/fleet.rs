@@ -126,6 +126,12 @@ impl Fleet {
         self.state().lists_lag = events;
     }
 
+    /// Sends bytes of no event over all streams.
+    pub(crate) fn send_to_all(&self, bytes: Vec<u8>) {
+        let bytes = Bytes::from(bytes);
+        self.state().streams.retain(|stream| stream.send(bytes.clone()).is_ok());
+    }
+
     /// Cuts all streams.
     pub(crate) fn cut(&self) {
         self.state().streams.clear();

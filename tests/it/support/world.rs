@@ -28,12 +28,19 @@ pub(crate) struct Link {
     headers_after: Duration,
     names_position: bool,
     cut_after: Option<Duration>,
+    flooded: bool,
 }
 
 impl Link {
     /// It opens, says where it stands, and lasts.
     pub(crate) fn open() -> Self {
-        Self { refused: None, headers_after: Duration::ZERO, names_position: true, cut_after: None }
+        Self {
+            refused: None,
+            headers_after: Duration::ZERO,
+            names_position: true,
+            cut_after: None,
+            flooded: false,
+        }
     }
 
     pub(crate) fn refused(status: u16) -> Self {
@@ -50,6 +57,11 @@ impl Link {
     pub(crate) fn nameless(mut self) -> Self {
         self.names_position = false;
         self
+    }
+
+    /// So long after its headers comes an event that is too large.
+    pub(crate) fn flooded(after: Duration) -> Self {
+        Self { flooded: true, ..Self::open().cut(after) }
     }
 
     /// It breaks so long after its headers.
@@ -216,9 +228,11 @@ impl World {
                 None => std::future::pending().await,
             }
         };
+        let flood =
+            stream::iter(link.flooded.then(|| Ok(http_body::Frame::data(vec![b' '; 17 << 20].into()))));
         self.0.log.lock().unwrap().open += 1;
         let frames: Pin<Box<dyn futures_core::Stream<Item = Frame> + Send>> =
-            Box::pin(frames.take_until(cut));
+            Box::pin(frames.take_until(cut).chain(flood));
         let body = Body::new(StreamBody::new(Counted { frames, world: self.clone() }));
         Ok(http::Response::builder().header("content-type", "text/event-stream").body(body).unwrap())
     }

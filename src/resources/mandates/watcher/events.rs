@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::model::events::Event;
 use crate::model::types::{EventId, MandateId};
 use crate::resources::poll::PollOptions;
-use crate::stream::EventStream;
+use crate::stream::{EventStream, MemoryCheckpoint};
 
 /// The events of one mandate, from [`Watcher::events`](super::Watcher::events). An error is the last item.
 ///
@@ -24,7 +24,7 @@ use crate::stream::EventStream;
 /// The same is done when the service no longer knows where the shared stream was; of a mandate of which there was no
 /// event yet, all are listed then.
 ///
-/// When the service refuses the stream of the workspace, the mandate's own is opened instead.
+/// When the service refuses the stream of the workspace, the mandate's own is opened instead, and stays with this reader.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct WatchedEvents {
     hub: Arc<Hub>,
@@ -81,8 +81,8 @@ impl WatchedEvents {
                         self.list(up_to);
                         continue;
                     }
-                    Next::Refused => {
-                        self.source = Source::Own(Box::new(self.own()));
+                    Next::Refused { missed } => {
+                        self.source = Source::Own(Box::new(self.own(missed)));
                         continue;
                     }
                 },
@@ -142,10 +142,12 @@ impl WatchedEvents {
         self.last.as_ref().map(|(_, highest)| *highest)
     }
 
-    fn own(&self) -> EventStream {
+    fn own(&self, missed: bool) -> EventStream {
         let stream = self.hub.client.mandate(&self.mandate).events().stream();
         match &self.last {
             Some((id, _)) => stream.resume_after(id),
+            // All that there is, and then what comes.
+            None if missed => stream.checkpoint(MemoryCheckpoint::new()),
             None => stream,
         }
     }

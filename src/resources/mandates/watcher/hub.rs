@@ -93,8 +93,11 @@ pub(super) enum Next {
     Event(Box<Event>),
     /// Events were left out: they are to be listed. The highest sequence of them, if any is known.
     Gap(Option<u64>),
-    /// The shared stream was refused for good.
-    Refused,
+    /// The shared stream is refused, and not asked for again for a while; it may be that it was open before, and that
+    /// events were left out since.
+    Refused {
+        missed: bool,
+    },
 }
 
 impl Hub {
@@ -102,14 +105,23 @@ impl Hub {
         Self { client, wakers: Arc::default(), state: Mutex::default() }
     }
 
-    pub(super) fn join(self: &Arc<Self>, topic: MandateId, kind: Kind, options: PollOptions) -> Membership {
+    pub(super) fn join(
+        self: &Arc<Self>,
+        topic: MandateId,
+        mut kind: Kind,
+        options: PollOptions,
+    ) -> Membership {
         let mut state = self.lock();
         state.next_key += 1;
-        let events = matches!(kind, Kind::Events(_));
-        let key = if events { state.next_key } else { state.next_key | WAITS };
+        let mut key = state.next_key;
         let run = state.run.get_or_insert_with(|| Box::new(Run::new(&self.client, &self.wakers)));
-        if !events {
-            run.call_for.push(topic.clone());
+        match &mut kind {
+            Kind::Events(queue) if run.refused => queue.refused(),
+            Kind::Events(_) => {}
+            Kind::End | Kind::Approval => {
+                key |= WAITS;
+                run.call_for.push(topic.clone());
+            }
         }
         state.topics.entry(topic.clone()).or_default().members.push(key);
         let may_run_out = options.timeout.is_some();

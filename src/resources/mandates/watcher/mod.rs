@@ -33,7 +33,8 @@ use hub::{Hub, Kind, Outcome};
 ///
 /// All waits and event streams of a watcher and its clones share one stream of the workspace's events, which is opened
 /// with the first and closed with the last. Reads are shared too: at most 8 are under way at a time, and when 32 or
-/// more mandates are due, lists are read instead of each of them. What ends a wait is what ends a
+/// more mandates are due, lists are read instead of each of them. A stream that is refused is asked for again about once
+/// a minute. What ends a wait is what ends a
 /// [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing else.
 ///
 /// Nothing is spawned: whichever of its futures is polled does the work for all, and when that one is dropped, another

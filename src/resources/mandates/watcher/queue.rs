@@ -45,7 +45,7 @@ impl Queue {
         }
         self.events.shrink_to_fit();
         if self.refused {
-            return Some(Next::Refused);
+            return Some(Next::Refused { missed: self.gap.is_some() });
         }
         // From here on events are queued again, so that none falls between the list and the queue.
         self.gap.take().map(Next::Gap)

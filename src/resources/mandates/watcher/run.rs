@@ -31,6 +31,8 @@ pub(super) struct Run {
     feed: Feed,
     /// The stream has been open before.
     opened: bool,
+    /// It is refused for now.
+    pub(super) refused: bool,
     pace: Pace,
     pause: Option<Sleep>,
     rested: bool,
@@ -57,6 +59,7 @@ impl Run {
             client: client.clone(),
             feed: Feed::new(Box::new(move || events.stream()), Arc::clone(&timer)),
             opened: false,
+            refused: false,
             pace: Pace::new(None, timer.now()),
             pause: None,
             rested: false,
@@ -108,7 +111,11 @@ impl Run {
                 each_queue(state, woken, Queue::missed);
             }
         }
-        if self.feed.is_refused() {
+        let refused_before = std::mem::replace(&mut self.refused, self.feed.is_refused());
+        if self.refused && !refused_before {
+            if self.opened {
+                each_queue(state, woken, Queue::missed);
+            }
             each_queue(state, woken, Queue::refused);
         }
         if self.pace.stream_is_open(self.feed.is_open(), self.timer.now()) {
