@@ -7,7 +7,7 @@ use serde_json::json;
 use shadway::ErrorKind;
 use shadway::mandates::{Mandate, MandateStatus, WatchedEvents, Watcher};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, unconstrained};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::fleet::{Fleet, id};
@@ -655,6 +655,181 @@ async fn a_wait_that_runs_out_carries_the_mandate() {
     let started = Instant::now();
     let error = watcher.wait("mnd_0").timeout(20 * SECOND).await.unwrap_err();
     assert!(error.is_wait_timeout() && started.elapsed() <= 25 * SECOND + millis(20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_read_is_made_also_after_others_have_failed() {
+    for waits in [1, 100] {
+        let fleet = Fleet::new(waits, millis(5));
+        let watcher = fleet.client().watcher();
+        fleet.refuse_reads(Some(503));
+        let waits: Vec<_> = (0..waits)
+            .map(|number| tokio::spawn(watcher.wait(id(number)).timeout(60 * SECOND).into_future()))
+            .collect();
+        // The next read that nothing calls for is seconds away.
+        sleep(millis(59_000)).await;
+        fleet.refuse_reads(None);
+        (0..waits.len()).for_each(|number| fleet.set_silently(number, "completed"));
+        let before = fleet.counts();
+        for wait in waits {
+            assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Completed);
+        }
+        let counts = fleet.counts();
+        assert!(counts.at_a_time <= 8, "{before:?} {counts:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_read_is_made_also_while_another_hangs() {
+    let fleet = Fleet::new(1, millis(5));
+    let watcher = fleet.client().watcher();
+    let _long = spawn(&watcher, 0);
+    sleep(SECOND).await;
+    fleet.hang_reads(true);
+    let waits: Vec<_> =
+        (0..20).map(|_| tokio::spawn(watcher.wait("mnd_0").timeout(10 * SECOND).into_future())).collect();
+    sleep(9 * SECOND).await;
+    fleet.hang_reads(false);
+    fleet.set_silently(0, "completed");
+    let before = fleet.counts().gets;
+    for wait in waits {
+        assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Completed);
+    }
+    assert!(fleet.counts().gets - before <= 2, "{before} {:?}", fleet.counts());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_read_that_fails_is_not_made_again() {
+    let fleet = Fleet::new(100, millis(5));
+    let watcher = fleet.client().watcher();
+    let wait = |number| tokio::spawn(watcher.wait(id(number)).timeout(60 * SECOND).into_future());
+    let waits: Vec<_> = (0..100).map(wait).collect();
+    sleep(59 * SECOND).await;
+    fleet.refuse_reads(Some(503));
+    let (before, started) = (fleet.counts(), Instant::now());
+    for wait in waits {
+        let error = soon(wait).await.unwrap().unwrap_err();
+        assert!(error.is_wait_timeout() && error.last_mandate().is_some());
+    }
+    assert!(started.elapsed() <= SECOND + millis(50), "{:?}", started.elapsed());
+    let counts = fleet.counts();
+    assert!(counts.gets + counts.lists <= before.gets + before.lists + 9, "{before:?} {counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_ended_with_an_approval_still_pending_is_found_among_many() {
+    let fleet = Fleet::new(100, millis(5));
+    let watcher = fleet.client().watcher();
+    fleet.ask(0);
+    fleet.set_silently(0, "failed");
+    let _others: Vec<_> = (1..100).map(|number| spawn(&watcher, number)).collect();
+    let asked = tokio::spawn(watcher.wait_for_approval("mnd_0").into_future());
+    let ended = spawn(&watcher, 0);
+    let started = Instant::now();
+    assert!(soon(asked).await.unwrap().unwrap().is_some());
+    assert_eq!(soon(ended).await.unwrap().unwrap().status, MandateStatus::Failed);
+    assert!(started.elapsed() <= millis(100), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transport_that_panics_is_the_end_of_one_wait_and_of_no_other() {
+    for in_stream in [false, true] {
+        let fleet = Fleet::new(10, millis(5));
+        let watcher = fleet.client().watcher();
+        let mut events = watcher.events("mnd_9");
+        assert!(timeout(SECOND, events.next()).await.is_err());
+        fleet.tell(9, "test.happened", json!({}));
+        assert_eq!(sequences(&mut events, 1).await, [1]);
+        let waits: Vec<_> = (0..9).map(|number| spawn(&watcher, number)).collect();
+        sleep(SECOND).await;
+        if in_stream {
+            fleet.panic_in_stream()
+        } else {
+            fleet.panic_in_read()
+        }
+        fleet.set(0, "completed");
+        sleep(millis(1)).await;
+        fleet.tell(9, "test.happened", json!({}));
+        (1..9).for_each(|number| fleet.set(number, "completed"));
+        let started = Instant::now();
+        let mut panicked = 0;
+        for wait in waits {
+            match soon(wait).await {
+                Ok(mandate) => assert_eq!(mandate.unwrap().status, MandateStatus::Completed),
+                Err(error) => panicked += usize::from(error.is_panic()),
+            }
+        }
+        assert_eq!(panicked, 1);
+        assert!(started.elapsed() <= millis(100), "{:?}", started.elapsed());
+        assert_eq!(sequences(&mut events, 1).await, [2]);
+        assert_eq!(fleet.counts().open, 1);
+    }
+}
+
+/// The waker of a task that, when it is woken, polls another wait then and there.
+struct Inline(std::sync::Mutex<Option<shadway::call::CallFuture<Mandate>>>);
+
+impl std::task::Wake for Inline {
+    fn wake(self: std::sync::Arc<Self>) {
+        let other = self.0.lock().unwrap().take();
+        if let Some(mut other) = other {
+            let _ = other.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+        }
+    }
+}
+
+#[test]
+fn whoever_is_woken_may_drive_then_and_there() {
+    let (sender, done) = std::sync::mpsc::channel();
+    // In a thread of its own, since what goes wrong here never ends.
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        // Unconstrained, so that all events are at hand at once.
+        runtime.unwrap().block_on(unconstrained(async {
+            let fleet = Fleet::new(3, millis(5));
+            let watcher = fleet.client().watcher();
+            let mut events = watcher.events("mnd_2");
+            assert!(timeout(SECOND, events.next()).await.is_err());
+            // More than are taken at once, so that whoever drives calls for another: itself, since nobody else waits.
+            for _ in 0..300 {
+                fleet.tell(2, "test.happened", json!({}));
+            }
+            let inline = Inline(std::sync::Mutex::new(Some(watcher.wait("mnd_1").into_future())));
+            let waker = std::task::Waker::from(std::sync::Arc::new(inline));
+            let mut wait = watcher.wait("mnd_0").into_future();
+            assert!(wait.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+            assert_eq!(sequences(&mut events, 300).await.len(), 300);
+        }));
+        sender.send(()).unwrap();
+    });
+    done.recv_timeout(20 * SECOND).expect("no deadlock");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_of_many_that_end_at_once_returns_first() {
+    let fleet = Fleet::new(2_000, Duration::ZERO);
+    let watcher = fleet.client().watcher();
+    let returned = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let waits: Vec<_> = (0..2_000)
+        .map(|number| {
+            let (wait, returned, fleet) =
+                (watcher.wait(id(number)).into_future(), returned.clone(), fleet.clone());
+            tokio::spawn(unconstrained(async move {
+                wait.await.unwrap();
+                // How many mandates were read before somebody returned.
+                returned.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                fleet.counts().gets
+            }))
+        })
+        .collect();
+    sleep(SECOND).await;
+    let before = fleet.counts().gets;
+    (0..2_000).for_each(|number| fleet.set(number, "completed"));
+    let mut first = usize::MAX;
+    for wait in waits {
+        first = first.min(soon(wait).await.unwrap() - before);
+    }
+    assert!(first <= 100, "{first} were read before the first returned");
 }
 
 #[test]

@@ -43,6 +43,10 @@ struct State {
     refuse_reads: Option<u16>,
     /// No event is known to resume after.
     forgets: bool,
+    /// Reads never end, or the next one panics, or the stream does.
+    reads_hang: bool,
+    read_panics: bool,
+    stream_panics: bool,
     counts: Counts,
 }
 
@@ -82,6 +86,21 @@ impl Fleet {
         self.state().refuse_reads = status;
     }
 
+    pub(crate) fn hang_reads(&self, hang: bool) {
+        self.state().reads_hang = hang;
+    }
+
+    /// The next read panics in the transport.
+    pub(crate) fn panic_in_read(&self) {
+        self.state().read_panics = true;
+    }
+
+    /// And the streams that are open now do, when they are polled.
+    pub(crate) fn panic_in_stream(&self) {
+        self.state().stream_panics = true;
+        self.send_to_all(Vec::new());
+    }
+
     /// Changes a status, and tells of it.
     pub(crate) fn set(&self, number: usize, status: &'static str) {
         self.set_silently(number, status);
@@ -103,8 +122,8 @@ impl Fleet {
     }
 
     pub(crate) fn tell(&self, number: usize, kind: &str, data: Value) {
-        let mut state = self.state();
-        let state = &mut *state;
+        let mut guard = self.state();
+        let state = &mut *guard;
         let sequence = state.sequences.entry(number).or_default();
         *sequence += 1;
         let (sequence, position) = (*sequence - u64::from(state.counts_from_zero), state.events.len() + 1);
@@ -113,7 +132,10 @@ impl Fleet {
         });
         let text = Bytes::from(format!("id: {position}\nevent: {kind}\ndata: {event}\n\n"));
         state.events.push((number, sequence, event));
-        state.streams.retain(|stream| stream.send(text.clone()).is_ok());
+        let streams = state.streams.clone();
+        drop(guard);
+        // Not under the lock, since it wakes whoever reads.
+        streams.iter().for_each(|stream| drop(stream.send(text.clone())));
     }
 
     /// The first event of each mandate has the sequence 0.
@@ -176,7 +198,17 @@ impl Fleet {
             counts.at_a_time = counts.at_a_time.max(counts.under_way);
         }
         let _under_way = UnderWay(self.clone());
-        tokio::time::sleep(self.0.read_takes).await;
+        let (hangs, panics) = {
+            let mut state = self.state();
+            (state.reads_hang, std::mem::take(&mut state.read_panics))
+        };
+        assert!(!panics, "a fault of the transport's");
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        if !self.0.read_takes.is_zero() {
+            tokio::time::sleep(self.0.read_takes).await;
+        }
         let mut state = self.state();
         let many = |name: &str| -> Vec<String> {
             let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -270,6 +302,8 @@ impl futures_core::Stream for Counted {
     type Item = Frame;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame>> {
+        let panics = std::mem::take(&mut self.fleet.state().stream_panics);
+        assert!(!panics, "a fault of the transport's");
         if let Poll::Ready(bytes) = self.receiver.poll_recv(context) {
             return Poll::Ready(bytes.map(|bytes| Ok(http_body::Frame::data(bytes))));
         }

@@ -8,9 +8,10 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream as _;
 
-use super::hub::{Hub, Kind, Membership, Next};
+use super::hub::{Hub, Membership};
 use super::listing::Listing;
-use super::queue::Queue;
+use super::queue::{Next, Queue};
+use super::state::Kind;
 use crate::error::Result;
 use crate::model::events::Event;
 use crate::model::types::{EventId, MandateId};

@@ -17,17 +17,20 @@ use crate::model::mandates::Mandate;
 use crate::model::types::MandateId;
 use crate::resources::poll::{LAST_READ, PollOptions};
 
+mod agenda;
 mod events;
 mod hub;
 mod listing;
 mod queue;
 mod reads;
 mod run;
+mod state;
 mod wakers;
 mod watchdogs;
 
 pub use events::WatchedEvents;
-use hub::{Hub, Kind, Outcome};
+use hub::Hub;
+use state::{Kind, Outcome};
 
 /// Waits for many mandates at once, from [`Client::watcher`].
 ///

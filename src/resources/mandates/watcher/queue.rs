@@ -2,11 +2,22 @@
 
 use std::collections::VecDeque;
 
-use super::hub::Next;
 use crate::model::events::Event;
 
 /// How many events wait for a slow reader. Those that come then are left out here, and listed when it gets there.
 pub(super) const MOST: usize = 256;
+
+/// What an event stream is to do next.
+pub(super) enum Next {
+    Event(Box<Event>),
+    /// Events were left out: they are to be listed. The highest sequence of them, if any is known.
+    Gap(Option<u64>),
+    /// The shared stream is refused, and not asked for again for a while; it may be that it was open before, and that
+    /// events were left out since.
+    Refused {
+        missed: bool,
+    },
+}
 
 #[derive(Default)]
 pub(super) struct Queue {

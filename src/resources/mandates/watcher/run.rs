@@ -1,19 +1,18 @@
 //! The stream and the reads of a watcher, while anyone waits.
 
-use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use super::hub::{Key, Kind, State};
+use super::agenda::Urgency;
 use super::queue::Queue;
 use super::reads::Wanted;
+use super::state::{Key, Kind, State};
 use super::wakers::Wakers;
 use super::watchdogs::Watchdogs;
 use crate::client::Client;
 use crate::clock::{Sleep, Timer};
 use crate::model::events::Event;
-use crate::model::types::MandateId;
 use crate::resources::mandates::watch::Hint;
 use crate::resources::mandates::watch::feed::Feed;
 use crate::resources::mandates::watch::pace::Pace;
@@ -22,8 +21,9 @@ use crate::resources::mandates::{approval_wait, wait};
 mod reading;
 use reading::Reading;
 
-/// How many events are taken before others get their turn.
+/// How many events are taken, and about how many reads, before others get their turn.
 const EVENTS_AT_ONCE: usize = 256;
+const READS_AT_ONCE: usize = 64;
 
 pub(super) struct Run {
     client: Client,
@@ -36,13 +36,7 @@ pub(super) struct Run {
     pace: Pace,
     pause: Option<Sleep>,
     rested: bool,
-    /// Mandates that something has called for a read of.
-    pub(super) call_for: Vec<MandateId>,
-    /// Those to be read alone, and those that a list may tell of too.
-    alone: VecDeque<MandateId>,
-    due: VecDeque<MandateId>,
-    /// Those to be read again in a while.
-    later: BTreeSet<(Instant, MandateId)>,
+    /// When the first of those is due that were put off.
     alarm: Option<(Instant, Sleep)>,
     reading: Vec<Reading>,
     /// How many reads have begun.
@@ -63,10 +57,6 @@ impl Run {
             pace: Pace::new(None, timer.now()),
             pause: None,
             rested: false,
-            call_for: Vec::new(),
-            alone: VecDeque::new(),
-            due: VecDeque::new(),
-            later: BTreeSet::new(),
             alarm: None,
             reading: Vec::new(),
             started: 0,
@@ -76,37 +66,42 @@ impl Run {
         }
     }
 
-    /// Does what there is to do; says for whom there is something now.
-    pub(super) fn drive(&mut self, state: &mut State, context: &mut Context<'_>) -> Vec<Key> {
-        let mut woken = Vec::new();
-        self.watchdogs.keep(&*self.timer);
-        loop {
-            for id in std::mem::take(&mut self.call_for) {
-                self.mark(state, id, false);
-            }
-            self.start(state);
-            let read = self.finish(state, context, &mut woken);
-            self.listen(state, context, &mut woken);
-            self.look_at_the_clock(state, context);
-            if !read && !self.may_start() && self.call_for.is_empty() {
-                break;
-            }
-        }
-        woken
+    /// The one that takes over from one that can't go on.
+    pub(super) fn anew(&self, client: &Client, wakers: &Arc<Wakers>) -> Self {
+        let Self { opened, started, lists_are_refused, .. } = *self;
+        Self { opened, started, lists_are_refused, ..Self::new(client, wakers) }
     }
 
-    /// Takes what has come, and what it calls for.
-    fn listen(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) {
-        for taken in 1.. {
-            let Poll::Ready(event) = self.feed.poll(context) else { break };
-            self.hear(state, &event, woken);
-            if taken == EVENTS_AT_ONCE {
+    /// Does what there is to do; says for whom there is something now.
+    pub(super) fn drive(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) {
+        self.watchdogs.keep(&*self.timer);
+        let mut reads = 0;
+        loop {
+            self.start(state);
+            let done = self.finish(state, context, woken);
+            reads += done;
+            let more = self.listen(state, context, woken);
+            self.look_at_the_clock(state, context);
+            if more || reads >= READS_AT_ONCE {
                 context.waker().wake_by_ref();
                 break;
             }
+            if done == 0 && self.next(&state.agenda).is_none() {
+                break;
+            }
+        }
+    }
+
+    /// Takes what has come, and what it calls for; whether there may be more.
+    fn listen(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) -> bool {
+        let mut taken = 0;
+        while taken < EVENTS_AT_ONCE {
+            let Poll::Ready(event) = self.feed.poll(context) else { break };
+            self.hear(state, &event, woken);
+            taken += 1;
         }
         if self.feed.take_missed() {
-            self.call_for.extend(state.topics.keys().cloned());
+            state.call_for_all();
             if std::mem::replace(&mut self.opened, true) {
                 each_queue(state, woken, Queue::missed);
             }
@@ -121,9 +116,10 @@ impl Run {
         if self.pace.stream_is_open(self.feed.is_open(), self.timer.now()) {
             self.pause = None;
         }
+        taken == EVENTS_AT_ONCE
     }
 
-    fn hear(&mut self, state: &mut State, event: &Event, woken: &mut Vec<Key>) {
+    fn hear(&self, state: &mut State, event: &Event, woken: &mut Vec<Key>) {
         let Some(topic) = state.topics.get_mut(&event.mandate) else { return };
         let (mut over, mut changed) = (Wanted::default(), false);
         for key in &topic.members {
@@ -147,21 +143,20 @@ impl Run {
         if !over.is_none() {
             let before = topic.told.map_or(Wanted::default(), |(_, wanted)| wanted);
             topic.told = Some((self.timer.now(), over.or(before)));
-            self.mark(state, event.mandate.clone(), true);
+            state.call_for(&event.mandate, Urgency::Alone);
         } else if changed {
-            self.mark(state, event.mandate.clone(), false);
+            state.call_for(&event.mandate, Urgency::Due);
         }
     }
 
-    /// Marks what is due by now, and sees to it that somebody is woken for what is due next.
+    /// Calls for what is due by now, and sees to it that somebody is woken for what is due next.
     fn look_at_the_clock(&mut self, state: &mut State, context: &mut Context<'_>) {
         let now = self.timer.now();
         loop {
-            let Some((first, _)) = self.later.first() else {
+            let Some(first) = state.agenda.first_later() else {
                 self.alarm = None;
                 break;
             };
-            let first = *first;
             if self.alarm.as_ref().is_none_or(|(at, _)| *at != first) {
                 self.alarm = Some((first, self.timer.sleep(first.saturating_duration_since(now))));
             }
@@ -170,11 +165,9 @@ impl Run {
                 break;
             }
             self.alarm = None;
-            if let Some((_, id)) = self.later.pop_first() {
-                if let Some(topic) = state.topics.get_mut(&id) {
-                    topic.later = topic.later.filter(|at| *at != first);
-                }
-                self.mark(state, id, true);
+            if let Some(id) = state.agenda.take_later() {
+                state.put_off(&id, None);
+                state.call_for(&id, Urgency::Alone);
             }
         }
         if self.rested {
@@ -185,7 +178,7 @@ impl Run {
         if pause.as_mut().poll(context).is_ready() {
             self.pause = None;
             self.rested = self.pace.holds_back();
-            self.call_for.extend(state.topics.keys().cloned());
+            state.call_for_all();
         }
     }
 }
