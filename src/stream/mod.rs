@@ -113,6 +113,8 @@ pub struct EventStream {
     phase: Phase,
     backoff: Backoff,
     seen: Seen,
+    /// How much text the event given out last came in.
+    event_bytes: usize,
     /// Connections in a row, from the last one that brought an event on.
     attempts: u32,
 }
@@ -163,6 +165,7 @@ impl EventStream {
             phase: Phase::Start,
             backoff: Backoff::new(),
             seen: Seen::default(),
+            event_bytes: 0,
             attempts: 0,
         }
     }
@@ -177,6 +180,11 @@ impl EventStream {
     #[must_use]
     pub fn cursor(&self) -> Option<&EventId> {
         self.cursor.id()
+    }
+
+    /// How large the event given out last was, in bytes as it was sent; nothing if it was listed.
+    pub(crate) fn event_bytes(&self) -> usize {
+        self.event_bytes
     }
 
     /// The next event; `None` at the end. Dropping the future loses nothing.

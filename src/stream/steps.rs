@@ -159,6 +159,7 @@ impl EventStream {
     fn take(&mut self, block: Block) -> Option<Event> {
         self.cursor.follow(block.id);
         let frame = block.frame?;
+        self.event_bytes = frame.data.len();
         let event: Event = match serde_json::from_str(&frame.data) {
             Ok(event) => event,
             Err(error) => {

@@ -248,6 +248,22 @@ async fn a_slow_reader_loses_nothing_and_holds_up_nobody() {
     assert_eq!(fleet.counts().streams, 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn large_events_that_wait_for_a_slow_reader_are_bounded_in_bytes() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let (mut slow, mut other) = (watcher.events("mnd_0"), watcher.events("mnd_1"));
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    for _ in 0..30 {
+        fleet.tell(0, "test.happened", json!({"text": "x".repeat(100_000)}));
+    }
+    assert!(timeout(SECOND, other.next()).await.is_err());
+    assert_eq!(sequences(&mut slow, 10).await, (1..=10).collect::<Vec<_>>());
+    assert_eq!(fleet.counts().lists, 0);
+    assert_eq!(sequences(&mut slow, 20).await, (11..=30).collect::<Vec<_>>());
+    assert_eq!(fleet.counts().lists, 1);
+}
+
 /// A reader who was too slow by some events, of which the last has the sequence 300, and has taken those that waited.
 async fn overtaken(fleet: &Fleet) -> WatchedEvents {
     let watcher = fleet.client().watcher();

@@ -94,6 +94,14 @@ impl Feed {
         }
     }
 
+    /// How large the last event was, in bytes as it was sent.
+    pub(crate) fn event_bytes(&self) -> usize {
+        match &self.source {
+            Source::Stream(stream) => stream.event_bytes(),
+            Source::Pause(_) | Source::Refused(_) => 0,
+        }
+    }
+
     /// Whether events come as they happen, as far as is known.
     pub(crate) fn is_open(&self) -> bool {
         self.state.open.load(Ordering::Relaxed)

@@ -20,7 +20,7 @@ use crate::stream::{EventStream, MemoryCheckpoint};
 
 /// The events of one mandate, from [`Watcher::events`](super::Watcher::events). An error is the last item.
 ///
-/// A reader that is slow holds up nobody: up to 256 events wait for it. Those that come then are not kept; once it has
+/// A reader that is slow holds up nobody: up to 256 events wait for it, sent in up to 1 MiB. Those that come then are not kept; once it has
 /// taken what waits, the mandate's events are listed from there on (`afterSequence`, assumed), so that none is lost.
 /// The same is done when the service no longer knows where the shared stream was; of a mandate of which there was no
 /// event yet, all are listed then.

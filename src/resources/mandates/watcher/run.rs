@@ -125,7 +125,7 @@ impl Run {
         for key in &topic.members {
             let (hint, wanted) = match state.members.get_mut(key).map(|member| &mut member.kind) {
                 Some(Kind::Events(queue)) => {
-                    woken.extend(queue.push(event).then_some(*key));
+                    woken.extend(queue.push(event, self.feed.event_bytes()).then_some(*key));
                     continue;
                 }
                 Some(Kind::End) => (wait::status_event(event), Wanted { end: true, ..Wanted::default() }),

@@ -195,3 +195,78 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn join(state: &mut State, key: Key, topic: &str, kind: Kind) {
+        let topic = MandateId::from(topic);
+        state.topics.entry(topic.clone()).or_default().members.push(key);
+        let member = Member { topic, kind, outcome: None, last_read_after: None, may_run_out: false };
+        state.members.insert(key, member);
+    }
+
+    fn lines(state: &State) -> [usize; 4] {
+        Urgency::ALL.map(|urgency| state.agenda.count(urgency, usize::MAX))
+    }
+
+    #[test]
+    fn a_mandate_stands_in_the_line_once_where_it_is_most_urgent() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        join(&mut state, 1, "m", Kind::End);
+        for (urgency, line) in [
+            (Urgency::Due, [0, 0, 0, 1]),
+            (Urgency::Due, [0, 0, 0, 1]),
+            (Urgency::Alone, [0, 0, 1, 0]),
+            (Urgency::Alone, [0, 0, 1, 0]),
+            (Urgency::Due, [0, 0, 1, 0]),
+        ] {
+            state.call_for(&id, urgency);
+            assert_eq!(lines(&state), line);
+        }
+        state.members.get_mut(&1).unwrap().last_read_after = Some(0);
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(lines(&state), [0, 1, 0, 0]);
+        state.call_for(&id, Urgency::Alone);
+        assert_eq!(lines(&state), [1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_called_for_during_a_read_is_kept_and_a_last_read_does_not_wait_for_it() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        join(&mut state, 1, "m", Kind::End);
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(state.agenda.take(Urgency::Due, 5), [id.clone()]);
+        assert!(state.begin(&id, 7).is_some());
+        state.call_for(&id, Urgency::Alone);
+        state.call_for(&id, Urgency::Due);
+        let again = Some(Urgency::Alone);
+        assert_eq!(state.topics[&id].stage, Stage::Reading { number: 7, last: false, again });
+        state.members.get_mut(&1).unwrap().last_read_after = Some(7);
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(lines(&state), [0, 1, 0, 0]);
+        state.agenda.take(Urgency::LastDue, 1);
+        assert!(state.begin(&id, 8).is_some());
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(lines(&state), [0; 4], "one last read at a time");
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_mandate_that_nobody_watches() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        #[expect(clippy::disallowed_methods, reason = "any moment does")]
+        let at = Instant::now();
+        for key in 0..1_000 {
+            join(&mut state, key, "m", Kind::End);
+            state.call_for(&id, Urgency::Alone);
+            state.put_off(&id, Some(at));
+            assert!(state.leave(key).is_some() && state.leave(key).is_none());
+        }
+        assert_eq!(lines(&state), [0; 4]);
+        assert!(state.agenda.first_later().is_none() && state.topics.is_empty() && state.members.is_empty());
+        join(&mut state, 1, "m", Kind::Events(Queue::default()));
+        state.call_for(&id, Urgency::Alone);
+        assert_eq!(lines(&state), [0; 4], "a reader of events needs no read");
+    }
+}
