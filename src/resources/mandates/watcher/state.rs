@@ -237,7 +237,7 @@ mod tests {
         let (mut state, id) = (State::default(), MandateId::from("m"));
         join(&mut state, 1, "m", Kind::End);
         state.call_for(&id, Urgency::Due);
-        assert_eq!(state.agenda.take(Urgency::Due, 5), [id.clone()]);
+        assert_eq!(state.agenda.take(Urgency::Due, 5), std::slice::from_ref(&id));
         assert!(state.begin(&id, 7).is_some());
         state.call_for(&id, Urgency::Alone);
         state.call_for(&id, Urgency::Due);
