@@ -13,7 +13,8 @@ use crate::error::ErrorKind;
 use crate::model::events::Event;
 use crate::stream::{EventStream, StreamState};
 
-/// How long to wait before the stream is opened anew when its cursor is refused, or an event too large, again and again.
+/// How long to wait before the stream is opened anew when its cursor is refused, or an event too large, again and
+/// again.
 const LOST_AGAIN: Duration = Duration::from_secs(5);
 /// And when it is refused altogether: that may be a fault of a proxy's, or be put right.
 const REFUSED: Duration = Duration::from_secs(60);

@@ -20,12 +20,13 @@ use crate::stream::{EventStream, MemoryCheckpoint};
 
 /// The events of one mandate, from [`Watcher::events`](super::Watcher::events). An error is the last item.
 ///
-/// A reader that is slow holds up nobody: up to 256 events wait for it, sent in up to 1 MiB. Those that come then are not kept; once it has
-/// taken what waits, the mandate's events are listed from there on (`afterSequence`, assumed), so that none is lost.
-/// The same is done when the service no longer knows where the shared stream was; of a mandate of which there was no
-/// event yet, all are listed then.
+/// A reader that is slow holds up nobody: up to 256 events wait for it, or up to 1 MiB of them. Those that come then are
+/// not kept; once it has taken what waits, the mandate's events are listed from there on (`afterSequence`, assumed), so
+/// that none is lost. The same is done when the service no longer knows where the shared stream was; of a mandate of
+/// which there was no event yet, all are listed then.
 ///
-/// When the service refuses the stream of the workspace, the mandate's own is opened instead, and stays with this reader.
+/// When the service refuses the stream of the workspace, the mandate's own is opened instead, and stays with this
+/// reader.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct WatchedEvents {
     hub: Arc<Hub>,
@@ -61,8 +62,8 @@ impl WatchedEvents {
     /// The next event, or the error; `None` at the end. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// A list of what was left out that is refused (one that fails for a while is asked for again); or, of the mandate's own stream, as
-    /// [`EventStream::try_next`].
+    /// A list of what was left out that is refused (one that fails for a while is asked for again); or, of the
+    /// mandate's own stream, as [`EventStream::try_next`].
     pub async fn try_next(&mut self) -> Result<Option<Event>> {
         self.next().await.transpose()
     }
