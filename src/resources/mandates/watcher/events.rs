@@ -10,7 +10,7 @@ use futures_core::Stream as _;
 
 use super::hub::{Hub, Membership};
 use super::listing::Listing;
-use super::queue::{Next, Queue};
+use super::queue::Next;
 use super::state::Kind;
 use crate::error::Result;
 use crate::model::events::Event;
@@ -72,7 +72,7 @@ impl WatchedEvents {
         loop {
             let item = match &mut self.source {
                 Source::New => {
-                    let kind = Kind::Events(Queue::default());
+                    let kind = Kind::Events(Box::default());
                     let member = self.hub.join(self.mandate.clone(), kind, PollOptions::default());
                     self.source = Source::Shared(member);
                     continue;

@@ -2,6 +2,7 @@
 //!
 //! Nothing runs by itself: whoever of the members is polled drives all of it, and wakes those it finds something for.
 
+use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -57,7 +58,7 @@ impl Hub {
         let state = &mut inner.state;
         state.topics.entry(topic.clone()).or_default().members.push(key);
         let may_run_out = options.timeout.is_some();
-        let member = Member { topic: topic.clone(), kind, outcome: None, last_read_after: None, may_run_out };
+        let member = Member { topic: topic.clone(), kind, outcome: None, last_read: None, may_run_out };
         state.members.insert(key, member);
         state.call_for(&topic, Urgency::Due);
         drop(inner);
@@ -151,7 +152,7 @@ impl Membership {
         let mut inner = self.hub.lock();
         let Inner { state, run: Some(run), .. } = &mut *inner else { return };
         let Some(member) = state.members.get_mut(&self.key) else { return };
-        member.last_read_after = Some(run.started);
+        member.last_read = NonZeroU64::new(run.started + 1);
         let topic = member.topic.clone();
         state.call_for(&topic, Urgency::Due);
         drop(inner);
@@ -162,7 +163,7 @@ impl Membership {
     pub(super) fn last(&self) -> Option<Box<Mandate>> {
         let inner = self.hub.lock();
         let topic = &inner.state.members.get(&self.key)?.topic;
-        inner.state.topics.get(topic)?.last.clone()
+        inner.state.topics.get(topic)?.last()
     }
 }
 

@@ -21,9 +21,8 @@ use crate::resources::mandates::{approval_wait, wait};
 mod reading;
 use reading::Reading;
 
-/// How many events are taken, and about how many reads, before others get their turn.
-const EVENTS_AT_ONCE: usize = 256;
-const READS_AT_ONCE: usize = 64;
+/// How many events are taken, and about how many reads, before those they are for get their turn.
+const AT_ONCE: usize = 64;
 
 pub(super) struct Run {
     client: Client,
@@ -75,27 +74,27 @@ impl Run {
     /// Does what there is to do; says for whom there is something now.
     pub(super) fn drive(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) {
         self.watchdogs.keep(&*self.timer);
+        let mut more = self.listen(state, context, woken);
         let mut reads = 0;
         loop {
+            self.look_at_the_clock(state, context);
             self.start(state);
             let done = self.finish(state, context, woken);
             reads += done;
-            let more = self.listen(state, context, woken);
-            self.look_at_the_clock(state, context);
-            if more || reads >= READS_AT_ONCE {
-                context.waker().wake_by_ref();
+            more |= reads >= AT_ONCE;
+            if reads >= AT_ONCE || (done == 0 && self.next(&state.agenda).is_none()) {
                 break;
             }
-            if done == 0 && self.next(&state.agenda).is_none() {
-                break;
-            }
+        }
+        if more {
+            context.waker().wake_by_ref();
         }
     }
 
     /// Takes what has come, and what it calls for; whether there may be more.
     fn listen(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) -> bool {
         let mut taken = 0;
-        while taken < EVENTS_AT_ONCE {
+        while taken < AT_ONCE {
             let Poll::Ready(event) = self.feed.poll(context) else { break };
             self.hear(state, &event, woken);
             taken += 1;
@@ -116,7 +115,7 @@ impl Run {
         if self.pace.stream_is_open(self.feed.is_open(), self.timer.now()) {
             self.pause = None;
         }
-        taken == EVENTS_AT_ONCE
+        taken == AT_ONCE
     }
 
     fn hear(&self, state: &mut State, event: &Event, woken: &mut Vec<Key>) {
@@ -141,8 +140,7 @@ impl Run {
             }
         }
         if !over.is_none() {
-            let before = topic.told.map_or(Wanted::default(), |(_, wanted)| wanted);
-            topic.told = Some((self.timer.now(), over.or(before)));
+            topic.tell(self.timer.now(), over);
             state.call_for(&event.mandate, Urgency::Alone);
         } else if changed {
             state.call_for(&event.mandate, Urgency::Due);
@@ -165,10 +163,7 @@ impl Run {
                 break;
             }
             self.alarm = None;
-            if let Some(id) = state.agenda.take_later() {
-                state.put_off(&id, None);
-                state.call_for(&id, Urgency::Alone);
-            }
+            state.call_for_first_later();
         }
         if self.rested {
             return;

@@ -1,6 +1,7 @@
 //! Who waits for what, and what is known of each mandate.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::time::Instant;
 
 use super::agenda::{Agenda, Place, Urgency};
@@ -10,6 +11,7 @@ use crate::error::Error;
 use crate::model::approvals::Approval;
 use crate::model::mandates::Mandate;
 use crate::model::types::MandateId;
+use crate::resources::mandates::watch::pace::behind;
 
 /// Names a member. Those of waits are above those of event streams.
 pub(super) type Key = u64;
@@ -27,12 +29,18 @@ pub(super) struct Topic {
     /// Those who still wait.
     pub(super) members: Vec<Key>,
     pub(super) stage: Stage,
-    /// An event said then, and none since, what no read has said yet to those who wait for it.
-    pub(super) told: Option<(Instant, Wanted)>,
+    told: Option<Box<Told>>,
+    /// As it was last read, in JSON, which is smaller; kept only for waits that may run out.
+    last: Option<Box<[u8]>>,
+}
+
+/// An event said what no read has said yet to those who wait for it.
+struct Told {
+    /// And none has since.
+    at: Instant,
+    to: Wanted,
     /// When it is to be read again for that.
-    pub(super) later: Option<Instant>,
-    /// As it was last read; kept only for waits that may run out.
-    pub(super) last: Option<Box<Mandate>>,
+    later: Option<Instant>,
 }
 
 /// Where the next read of a mandate is.
@@ -55,15 +63,15 @@ pub(super) struct Member {
     pub(super) topic: MandateId,
     pub(super) kind: Kind,
     pub(super) outcome: Option<Outcome>,
-    /// Its time is over, and the first read with a higher number is the last.
-    pub(super) last_read_after: Option<u64>,
+    /// Its time is over, and the first read with this number or a higher one is the last.
+    pub(super) last_read: Option<NonZeroU64>,
     pub(super) may_run_out: bool,
 }
 
 pub(super) enum Kind {
     End,
     Approval,
-    Events(Queue),
+    Events(Box<Queue>),
 }
 
 /// How a wait ends.
@@ -74,7 +82,27 @@ pub(super) enum Outcome {
     OutOfTime(Option<Box<Mandate>>),
 }
 
+impl Member {
+    /// Whether this read is its last.
+    pub(super) fn runs_out_with(&self, number: u64) -> bool {
+        self.last_read.is_some_and(|last| number >= last.get())
+    }
+}
+
 impl Topic {
+    /// An event said it to those who want that.
+    pub(super) fn tell(&mut self, at: Instant, to: Wanted) {
+        match &mut self.told {
+            Some(told) => (told.at, told.to) = (at, told.to.or(to)),
+            None => self.told = Some(Box::new(Told { at, to, later: None })),
+        }
+    }
+
+    /// As it was last read.
+    pub(super) fn last(&self) -> Option<Box<Mandate>> {
+        self.last.as_ref().and_then(|last| serde_json::from_slice(last).ok())
+    }
+
     fn members<'a>(&self, members: &'a HashMap<Key, Member>) -> impl Iterator<Item = &'a Member> {
         self.members.iter().filter_map(|key| members.get(key))
     }
@@ -89,12 +117,13 @@ impl Topic {
 }
 
 impl State {
-    pub(super) fn wanted(&self, id: &MandateId) -> Wanted {
-        self.topics.get(id).map_or(Wanted::default(), |topic| topic.wanted(&self.members))
-    }
-
-    pub(super) fn keeps_last(&self, id: &MandateId) -> bool {
-        self.topics.get(id).is_some_and(|topic| topic.members(&self.members).any(|member| member.may_run_out))
+    /// Remembers a mandate as it was read, if that may be asked for.
+    pub(super) fn keep(&mut self, id: &MandateId, mandate: &Mandate) {
+        if let Some(topic) = self.topics.get_mut(id) {
+            if topic.members(&self.members).any(|member| member.may_run_out) {
+                topic.last = serde_json::to_vec(mandate).ok().map(Vec::into_boxed_slice);
+            }
+        }
     }
 
     /// Calls for a read of a mandate, if it is wanted.
@@ -103,7 +132,7 @@ impl State {
         if topic.wanted(&self.members).is_none() {
             return;
         }
-        let runs_out = topic.members(&self.members).any(|member| member.last_read_after.is_some());
+        let runs_out = topic.members(&self.members).any(|member| member.last_read.is_some());
         let urgency = if runs_out { urgency.last() } else { urgency };
         match &mut topic.stage {
             // One that was under way before doesn't count, and may hang.
@@ -132,12 +161,28 @@ impl State {
         wanted
     }
 
-    /// Puts the next read of a mandate off, or calls it off.
-    pub(super) fn put_off(&mut self, id: &MandateId, to: Option<Instant>) {
-        if let Some(topic) = self.topics.get_mut(id) {
-            self.agenda.put_off(id, topic.later, to);
-            topic.later = to;
+    /// A mandate was read: what an event said is forgotten once it has come true or to nothing, and until then there is
+    /// another read in a while.
+    pub(super) fn check_told(&mut self, id: &MandateId, now: Instant) {
+        let Some(topic) = self.topics.get_mut(id) else { return };
+        let wanted = topic.wanted(&self.members);
+        let Some(told) = &mut topic.told else { return };
+        told.to = told.to.and(wanted);
+        let delay = behind(told.at, now).filter(|_| !told.to.is_none());
+        let later = delay.map(|delay| now + delay);
+        self.agenda.put_off(id, std::mem::replace(&mut told.later, later), later);
+        if later.is_none() {
+            topic.told = None;
         }
+    }
+
+    /// Calls for the one that was put off the least.
+    pub(super) fn call_for_first_later(&mut self) {
+        let Some(id) = self.agenda.take_later() else { return };
+        if let Some(told) = self.topics.get_mut(&id).and_then(|topic| topic.told.as_mut()) {
+            told.later = None;
+        }
+        self.call_for(&id, Urgency::Alone);
     }
 
     /// Ends the waits that `outcome` gives an end for, and says whose they are.
@@ -159,6 +204,16 @@ impl State {
         self.tidy(id);
     }
 
+    /// Ends the waits whose last read was this one, and came to nothing.
+    pub(super) fn give_up(&mut self, id: &MandateId, number: u64, woken: &mut Vec<Key>) {
+        let Some(topic) = self.topics.get(id) else { return };
+        if topic.members(&self.members).any(|member| member.runs_out_with(number)) {
+            let last = topic.last();
+            let out_of_time = || Outcome::OutOfTime(last.clone());
+            self.settle(id, |member| member.runs_out_with(number).then(out_of_time), woken);
+        }
+    }
+
     /// Takes a member out. What it leaves may be the user's: it is to be dropped outside the lock.
     pub(super) fn leave(&mut self, key: Key) -> Option<Member> {
         let member = self.members.remove(&key)?;
@@ -172,8 +227,9 @@ impl State {
     /// Forgets a mandate that nobody watches any more.
     fn tidy(&mut self, id: &MandateId) {
         if self.topics.get(id).is_some_and(|topic| topic.members.is_empty()) {
-            self.put_off(id, None);
-            if let Some(Topic { stage: Stage::Queued(place), .. }) = self.topics.remove(id) {
+            let Some(topic) = self.topics.remove(id) else { return };
+            self.agenda.put_off(id, topic.told.and_then(|told| told.later), None);
+            if let Stage::Queued(place) = topic.stage {
                 self.agenda.remove(place);
             }
         }
@@ -183,7 +239,10 @@ impl State {
     pub(super) fn begin_anew(&mut self) {
         self.agenda = Agenda::default();
         for topic in self.topics.values_mut() {
-            (topic.stage, topic.later) = (Stage::Idle, None);
+            topic.stage = Stage::Idle;
+            if let Some(told) = &mut topic.told {
+                told.later = None;
+            }
         }
         self.call_for_all();
     }
@@ -203,7 +262,7 @@ mod tests {
     fn join(state: &mut State, key: Key, topic: &str, kind: Kind) {
         let topic = MandateId::from(topic);
         state.topics.entry(topic.clone()).or_default().members.push(key);
-        let member = Member { topic, kind, outcome: None, last_read_after: None, may_run_out: false };
+        let member = Member { topic, kind, outcome: None, last_read: None, may_run_out: false };
         state.members.insert(key, member);
     }
 
@@ -225,7 +284,7 @@ mod tests {
             state.call_for(&id, urgency);
             assert_eq!(lines(&state), line);
         }
-        state.members.get_mut(&1).unwrap().last_read_after = Some(0);
+        state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(1);
         state.call_for(&id, Urgency::Due);
         assert_eq!(lines(&state), [0, 1, 0, 0]);
         state.call_for(&id, Urgency::Alone);
@@ -243,7 +302,7 @@ mod tests {
         state.call_for(&id, Urgency::Due);
         let again = Some(Urgency::Alone);
         assert_eq!(state.topics[&id].stage, Stage::Reading { number: 7, last: false, again });
-        state.members.get_mut(&1).unwrap().last_read_after = Some(7);
+        state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(8);
         state.call_for(&id, Urgency::Due);
         assert_eq!(lines(&state), [0, 1, 0, 0]);
         state.agenda.take(Urgency::LastDue, 1);
@@ -260,12 +319,14 @@ mod tests {
         for key in 0..1_000 {
             join(&mut state, key, "m", Kind::End);
             state.call_for(&id, Urgency::Alone);
-            state.put_off(&id, Some(at));
+            state.topics.get_mut(&id).unwrap().tell(at, Wanted { end: true, approval: false });
+            state.check_told(&id, at);
+            assert!(state.agenda.first_later().is_some());
             assert!(state.leave(key).is_some() && state.leave(key).is_none());
         }
         assert_eq!(lines(&state), [0; 4]);
         assert!(state.agenda.first_later().is_none() && state.topics.is_empty() && state.members.is_empty());
-        join(&mut state, 1, "m", Kind::Events(Queue::default()));
+        join(&mut state, 1, "m", Kind::Events(Box::default()));
         state.call_for(&id, Urgency::Alone);
         assert_eq!(lines(&state), [0; 4], "a reader of events needs no read");
     }

@@ -7,7 +7,6 @@ use super::Run;
 use crate::call::CallFuture;
 use crate::error::Result;
 use crate::model::types::MandateId;
-use crate::resources::mandates::watch::pace::behind;
 use crate::resources::mandates::watcher::agenda::{Agenda, Urgency};
 use crate::resources::mandates::watcher::reads::{self, Found};
 use crate::resources::mandates::watcher::state::{Key, Kind, Member, Outcome, Stage, State};
@@ -145,12 +144,7 @@ impl Run {
                 (self.pause, self.rested) = (None, false);
                 for id in ids {
                     // A last read that comes to nothing is the last all the same.
-                    let last = state.topics.get(&id).and_then(|topic| topic.last.clone());
-                    let out_of_time = |member: &Member| {
-                        let after = member.last_read_after.filter(|after| reading.number > *after);
-                        after.map(|_| Outcome::OutOfTime(last.clone()))
-                    };
-                    state.settle(&id, out_of_time, woken);
+                    state.give_up(&id, reading.number, woken);
                     again.push((id, urgency));
                 }
             }
@@ -178,28 +172,21 @@ impl Run {
 
     /// What a read says of a mandate.
     fn learn(&self, state: &mut State, id: &MandateId, found: Found, number: u64, woken: &mut Vec<Key>) {
-        let now = self.timer.now();
         let ended = found.mandate.as_ref().is_some_and(|mandate| mandate.status.is_terminal());
         let outcome = |member: &Member| {
-            let waits_for = match member.kind {
+            let asked = match member.kind {
                 Kind::Events(_) => return None,
                 Kind::End => None,
                 Kind::Approval => found.approval.clone().map(Outcome::Asked),
             };
             let end = || found.mandate.clone().filter(|_| ended).map(Outcome::Ended);
-            let last = || member.last_read_after.filter(|after| number > *after);
-            waits_for.or_else(end).or_else(|| last().map(|_| Outcome::OutOfTime(found.mandate.clone())))
+            let last = || member.runs_out_with(number).then(|| Outcome::OutOfTime(found.mandate.clone()));
+            asked.or_else(end).or_else(last)
         };
         state.settle(id, outcome, woken);
-        let keeps_last = state.keeps_last(id);
-        let wanted = state.wanted(id);
-        let Some(topic) = state.topics.get_mut(id) else { return };
-        if keeps_last && found.mandate.is_some() {
-            topic.last = found.mandate;
+        if let Some(mandate) = &found.mandate {
+            state.keep(id, mandate);
         }
-        topic.told = topic.told.map(|(at, of)| (at, of.and(wanted))).filter(|(_, of)| !of.is_none());
-        let delay = topic.told.and_then(|(at, _)| behind(at, now));
-        topic.told = topic.told.filter(|_| delay.is_some());
-        state.put_off(id, delay.map(|delay| now + delay));
+        state.check_told(id, self.timer.now());
     }
 }
