@@ -61,7 +61,7 @@ async fn ten_thousand_waits_take_one_stream_and_all_return() {
 async fn a_wait_is_small() {
     let watcher = Fleet::new(1, SECOND).client().watcher();
     let wait = watcher.wait("mnd_0").timeout(SECOND).into_future();
-    assert!(size_of_val(&*wait) <= 640, "{} bytes", size_of_val(&*wait));
+    assert!(size_of_val(&*wait) <= 112, "{} bytes", size_of_val(&*wait));
 }
 
 #[tokio::test(start_paused = true)]
