@@ -26,7 +26,7 @@ pub(crate) struct Pace {
     /// The stream is not open, or was not until it opened, since then.
     away: Option<Instant>,
     opened: Option<Instant>,
-    /// An event said since then what no read has said yet.
+    /// An event said then, and none since, what no read has said yet.
     behind: Option<Instant>,
     /// Reads have failed since then.
     failing: Option<Instant>,
@@ -54,7 +54,7 @@ impl Pace {
 
     /// An event said how it ends, and the reads are to say so too.
     pub(crate) fn told(&mut self, now: Instant) {
-        self.behind = self.behind.or(Some(now));
+        self.behind = Some(now);
     }
 
     pub(crate) fn answered(&mut self) {
@@ -82,17 +82,15 @@ impl Pace {
             (None, Some(since)) => grown(since, now, AWAY).mul_f64(0.75 + random / 4.0),
             (None, None) => HEALTHY.mul_f64(0.75 + random / 4.0),
         };
-        let delay = match self.behind {
-            Some(since) if self.failing.is_none() => delay.min(behind(since, now)),
-            _ => delay,
-        };
-        delay.max(self.wish)
+        let behind = self.behind.filter(|_| self.failing.is_none()).and_then(|since| behind(since, now));
+        behind.map_or(delay, |behind| behind.min(delay)).max(self.wish)
     }
 }
 
-/// The delay until the next read, when an event has said since then what no read has said yet.
-pub(crate) fn behind(since: Instant, now: Instant) -> Duration {
-    grown(since, now, BEHIND)
+/// The delay until the next read, when an event said then what no read has said yet. Once it has grown to the longest
+/// there is none of its own any more: the reads that nothing calls for come as often.
+pub(crate) fn behind(since: Instant, now: Instant) -> Option<Duration> {
+    Some(grown(since, now, BEHIND)).filter(|delay| *delay < LONGEST)
 }
 
 fn grown(since: Instant, now: Instant, first: Duration) -> Duration {
@@ -150,6 +148,9 @@ mod tests {
         for (passed, delay) in [(0, 250), (1, 250), (2, 500), (4, 1_000), (1_000, 30_000)] {
             assert_eq!(pace.delay(now + passed * SECOND, 1.0).as_millis(), delay, "after {passed} s");
         }
+        pace.told(now + 1_000 * SECOND);
+        assert_eq!(pace.delay(now + 1_000 * SECOND, 1.0), BEHIND, "each hint counts anew");
+        assert_eq!(behind(now, now + 120 * SECOND), None, "and is forgotten in the end");
     }
 
     #[test]
