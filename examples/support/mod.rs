@@ -85,7 +85,7 @@ pub(crate) fn exit(result: Result<ExitCode, Failure>) -> ExitCode {
 }
 
 /// An error tells its own part; what it comes from tells the rest.
-fn with_causes(error: &Error) -> String {
+pub(crate) fn with_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(below) = cause {

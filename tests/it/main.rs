@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on has failed")]
 
 mod amendments;
+#[path = "../../examples/approval_inbox/main.rs"]
+#[expect(dead_code, reason = "its tests are here; the program itself is tested in a browser")]
+mod approval_inbox;
 mod approvals;
 mod architecture;
 mod authorities;

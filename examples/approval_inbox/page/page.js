@@ -1,0 +1,220 @@
+// The page: the list, the approval that is open, and what keeps both up to date.
+
+import { action, due, standing, status, tick } from "./approval.js";
+import { Decision } from "./decision.js";
+import * as keys from "./keys.js";
+import * as list from "./list.js";
+import * as live from "./live.js";
+import { Mandate } from "./mandate.js";
+import { path, read } from "./server.js";
+import { announce, element, put, text } from "./show.js";
+import { all, inTab, tabOf, take, view } from "./store.js";
+import { at, until } from "./time.js";
+
+const detail = document.querySelector("#detail");
+const connection = document.querySelector("#connection"),
+  trouble = document.querySelector("#trouble");
+
+/** What is shown of the approval that is open. */
+let open = null;
+/** Whether the list has been read. */
+let loaded = false;
+
+const draw = () => list.draw(loaded);
+
+// The approval that is open
+
+async function show(id, moveFocus) {
+  open?.mandate?.close();
+  open = null;
+  view.open = id;
+  document.body.toggleAttribute("data-open", id !== null);
+  draw();
+  if (id === null) {
+    detail.replaceChildren(element("p", { className: "empty" }, "Choose an approval to review."));
+    return;
+  }
+  const opening = (open = { heading: element("h2", { tabIndex: -1 }, "Reading…") });
+  detail.replaceChildren(element("article", {}, back(), opening.heading));
+  if (moveFocus) opening.heading.focus();
+  try {
+    const approval = await read(path("approvals", id));
+    if (open === opening) fill(approval, moveFocus);
+  } catch (error) {
+    if (open === opening) {
+      opening.heading.replaceChildren(error.status === 404 ? "There is no such approval." : "It can’t be shown.");
+      opening.heading.after(element("p", { className: "failure" }, text(error.message)));
+    }
+    failed(error);
+  }
+}
+
+function fill(approval, moveFocus) {
+  Object.assign(open, {
+    approval,
+    heading: element("h2", { tabIndex: -1, id: "question" }, text(approval.question)),
+    state: element("p", { className: "state" }),
+    decision: new Decision(approval, decided),
+    mandate: new Mandate(approval),
+  });
+  const parts = [back(), open.state, open.heading, action(approval), open.decision.element, open.mandate.element];
+  detail.replaceChildren(element("article", { "aria-labelledby": "question" }, ...parts));
+  detail.scrollTop = 0;
+  if (moveFocus) open.heading.focus();
+  take(approval);
+  // Wherever it is, the list shows it.
+  if (view.mandate !== approval.mandate) view.mandate = "";
+  view.tab = tabOf(approval);
+  drawState();
+  draw();
+}
+
+function drawState() {
+  const now = standing(open.approval);
+  if (open.state.dataset.standing === now) return;
+  open.state.dataset.standing = now;
+  const { expiresAt } = open.approval;
+  const left = now === "pending" ? [" ", due(open.approval), expiresAt ? `, ${at(expiresAt)}` : ""] : [];
+  open.state.replaceChildren(status(now), ...left);
+}
+
+/** Takes in the approval that is open as it is now. */
+function update(approval) {
+  take(approval);
+  open.approval = approval;
+  open.decision.update(approval);
+  open.mandate.update(approval);
+  drawState();
+  draw();
+}
+
+function decided(approval) {
+  update(approval);
+  const [next] = inTab("pending");
+  if (!next) return;
+  const link = element("a", { href: list.linkTo(next) }, text(next.objective ?? next.question));
+  open.decision.element.append(element("p", {}, "Next: ", link));
+}
+
+async function refreshOpen() {
+  const refreshing = open;
+  if (!refreshing?.decision) return;
+  try {
+    const approval = await read(path("approvals", refreshing.approval.id));
+    if (open === refreshing) update(approval);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+const back = () =>
+  element("button", { type: "button", className: "quiet back", onclick: toList }, "← All approvals");
+const toList = () => (location.hash = "");
+
+function route(event) {
+  let id = null;
+  try {
+    id = decodeURIComponent(location.hash.slice(1)) || null;
+  } catch {
+    // No id is written like that.
+  }
+  const left = view.open;
+  show(id, Boolean(event) && id !== null);
+  if (id === null && left !== null) list.focus(left);
+}
+
+/** Opens the next approval of the list, or the one before, and stays in the list. */
+function move(by) {
+  const rows = inTab(view.tab);
+  if (!rows.length) return;
+  const from = rows.findIndex((row) => row.id === view.open);
+  const next = rows[from < 0 ? 0 : Math.min(Math.max(from + by, 0), rows.length - 1)];
+  if (next.id !== view.open) {
+    history.replaceState(null, "", list.linkTo(next));
+    show(next.id, false);
+  }
+  // In a narrow window the list is not there to be seen now.
+  if (!list.focus(next.id)) open.heading.focus();
+}
+
+// Up to date
+
+let arrivals = [];
+
+function arrived(row) {
+  const before = take(row);
+  if (loaded && !before && row.status === "pending" && arrivals.push(row) === 1) setTimeout(announceArrivals, 300);
+  if (before && before.status !== row.status && row.id === view.open) refreshOpen();
+}
+
+function announceArrivals() {
+  announce(arrivals.length === 1 ? `New approval: ${arrivals[0].question}` : `${arrivals.length} new approvals`);
+  arrivals = [];
+}
+
+async function refresh() {
+  refreshOpen();
+  try {
+    const { approvals, live } = await read("/api/approvals");
+    approvals.forEach(arrived);
+    loaded = true;
+    trouble.hidden = true;
+    connected(live);
+    draw();
+  } catch (error) {
+    connected(false);
+    failed(error);
+  }
+}
+
+function connected(yes) {
+  connection.dataset.state = yes ? "live" : "lost";
+  put(connection, yes ? "Live" : "Not live, trying again");
+}
+
+function failed(error) {
+  if (error.status !== 401) return;
+  trouble.hidden = false;
+  trouble.textContent = error.message;
+}
+
+/** Moves every countdown on, and asks what became of the approval that is open once its time is up. */
+function second() {
+  document.querySelectorAll("time.due").forEach(tick);
+  const lapsed = all().filter((row) => row.status === "pending" && !row.lapsed && until(row.expiresAt) <= 0);
+  for (const row of lapsed) row.lapsed = true;
+  if (open?.decision && lapsed.some((row) => row.id === view.open)) {
+    update(open.approval);
+    refreshOpen();
+  }
+  if (lapsed.length) draw();
+}
+
+list.listen(draw);
+keys.listen({
+  j: () => move(1),
+  k: () => move(-1),
+  a: () => open?.decision?.begin("approve"),
+  d: () => open?.decision?.begin("reject"),
+  enter: () => open?.heading.focus(),
+  escape: (typing) => {
+    if (!open?.decision?.back() && open && !typing) toList();
+  },
+});
+live.listen({
+  opened: refresh,
+  behind: refresh,
+  lost: () => {
+    connected(false);
+    refresh();
+  },
+  connection: (live) => (live ? refresh() : connected(false)),
+  mandate: (id) => open?.mandate?.changed(id),
+  approval: (row) => {
+    arrived(row);
+    draw();
+  },
+});
+addEventListener("hashchange", route);
+setInterval(second, 1000);
+route();
