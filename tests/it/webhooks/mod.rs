@@ -5,6 +5,7 @@ mod dedupe;
 mod example;
 mod headers;
 mod mutations;
+mod rows;
 mod secrets;
 mod vectors;
 
