@@ -150,6 +150,14 @@ impl<T> Call<T> {
         })
     }
 
+    /// A read that something else needs to go on: its retries are not paid for from the client's budget.
+    pub(crate) fn unbudgeted(self) -> Self {
+        self.change(|request| {
+            request.budgeted = false;
+            Ok(())
+        })
+    }
+
     pub(crate) fn json_body(self, body: &impl Serialize) -> Self {
         self.change(|request| request.set_json(body))
     }

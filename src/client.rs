@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use crate::clock::Timer;
 use crate::config::{self, API_KEY_VARIABLE, ApiKey, BASE_URL_VARIABLE, BaseUrl, DEFAULT_BASE_URL};
 use crate::error::{Error, Result};
+use crate::transport::budget::{self, Budget};
 use crate::transport::{HttpService, Limits, Transport};
 
 pub use crate::config::Mode;
@@ -100,6 +101,7 @@ impl Default for ClientBuilder {
                 attempt_timeout: Duration::from_secs(30),
                 max_retries: 2,
                 max_response_bytes: 16 * 1024 * 1024,
+                retry_budget: Some(budget::TOKENS),
             },
             service: None,
             timer: None,
@@ -157,6 +159,27 @@ impl ClientBuilder {
     /// How often a call is tried again: 2 by default, 0 for never.
     pub fn max_retries(mut self, retries: u32) -> Self {
         self.limits.max_retries = retries;
+        self
+    }
+
+    /// How much this client and its clones may spend on retries, in tokens: 500 by default (assumed, as AWS's SDKs
+    /// have it).
+    ///
+    /// A retry costs 5 tokens, one after an attempt that timed out 10. A call that goes well gives back what its
+    /// retries took, or 1 token if there were none; so does a refusal that shows the service at work, such as 404. So a
+    /// service that fails now and then never uses the budget up, while one that fails all calls soon gets little more
+    /// than one request for each. A call that finds too little left ends with its last error, which says so; the first
+    /// attempt is free. The reads of waits, and connections of streams and the reads they need, spend nothing.
+    ///
+    /// With fewer than 5 nothing is tried again.
+    pub fn retry_budget(mut self, tokens: u32) -> Self {
+        self.limits.retry_budget = Some(tokens);
+        self
+    }
+
+    /// Retries limited by [`max_retries`](ClientBuilder::max_retries) alone, however the service fares.
+    pub fn without_retry_budget(mut self) -> Self {
+        self.limits.retry_budget = None;
         self
     }
 
@@ -233,7 +256,9 @@ impl ClientBuilder {
         };
         let timer = self.timer.map_or_else(default_timer, Ok)?;
         let limits = self.limits;
-        Ok(Client { transport: Arc::new(Transport { service, timer, base_url, api_key, headers, limits }) })
+        let budget = limits.retry_budget.map(Budget::new);
+        let transport = Transport { service, timer, base_url, api_key, headers, limits, budget };
+        Ok(Client { transport: Arc::new(transport) })
     }
 }
 

@@ -50,7 +50,8 @@
 //! - **Waits** [follow the events](mandates::Wait) and read beside them, so that no change is missed; a
 //!   [watcher](mandates::Watcher) waits for any number of mandates over one connection.
 //! - **Retries** happen by themselves, two by default, with the same idempotency key and the same bytes. A
-//!   dropped connection never makes two mandates.
+//!   dropped connection never makes two mandates. All calls of a client share a
+//!   [budget](ClientBuilder::retry_budget) for them.
 //! - **Unknown values and fields are kept**, never an error, and go back as they came.
 //! - **Nothing blocks and nothing is spawned**, but for the small writes of a
 //!   [`FileCheckpoint`](events::FileCheckpoint). Dropping a future or a stream stops it at once and never

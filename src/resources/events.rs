@@ -72,7 +72,9 @@ impl Events {
     pub fn stream(&self) -> EventStream {
         let call = Call::new(&self.client, Method::GET, routes::EVENT_STREAM, &[]);
         let events = self.clone();
-        EventStream::new(call, "workspace", move || Box::pin(events.list().limit(LARGEST_PAGE).items()))
+        EventStream::new(call, "workspace", move || {
+            Box::pin(events.list().limit(LARGEST_PAGE).unbudgeted().items())
+        })
     }
 }
 
@@ -136,8 +138,8 @@ impl MandateEvents {
     pub fn stream(&self) -> EventStream {
         let call = Call::new(&self.client, Method::GET, routes::MANDATE_EVENT_STREAM, &[self.id.as_str()]);
         let (name, events) = (format!("mandate:{}", self.id), self.clone());
-        EventStream::new(call, name, move || Box::pin(events.list().limit(LARGEST_PAGE).items()))
-            .of_mandate(self.client.mandates().get(&self.id))
+        EventStream::new(call, name, move || Box::pin(events.list().limit(LARGEST_PAGE).unbudgeted().items()))
+            .of_mandate(self.client.mandates().get(&self.id).unbudgeted())
     }
 
     /// Lists the events after a sequence number, to fill a gap (the parameter is assumed).

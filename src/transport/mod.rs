@@ -14,6 +14,7 @@ use crate::config::{ApiKey, BaseUrl, Mode};
 use crate::error::{CallFacts, Cause, Error, Result};
 use crate::model::json::misfit;
 
+pub(crate) mod budget;
 mod open;
 pub(crate) mod outcome;
 pub(crate) mod request;
@@ -24,6 +25,7 @@ pub(crate) mod seam;
 mod trace;
 
 pub use crate::clock::{Sleep, Timer};
+use budget::Budget;
 use outcome::Outcome;
 use request::{Key, Request};
 pub use seam::{Body, HttpError, HttpFuture, HttpService, LongLived};
@@ -42,6 +44,8 @@ pub(crate) struct Limits {
     pub(crate) attempt_timeout: Duration,
     pub(crate) max_retries: u32,
     pub(crate) max_response_bytes: usize,
+    /// In tokens; `None` for retries without a budget.
+    pub(crate) retry_budget: Option<u32>,
 }
 
 /// All that a client's calls share.
@@ -53,6 +57,7 @@ pub(crate) struct Transport {
     /// Sent with every request: the user agent, and what the caller added.
     pub(crate) headers: HeaderMap,
     pub(crate) limits: Limits,
+    pub(crate) budget: Option<Budget>,
 }
 
 impl Transport {
@@ -70,6 +75,7 @@ impl Transport {
             idempotency_key: key.map(str::to_owned),
             ambiguous: finished.ambiguous,
             out_of_time: finished.out_of_time,
+            out_of_budget: finished.out_of_budget,
             ..CallFacts::default()
         };
         self.learn(&mut call, &finished.outcome);
@@ -130,6 +136,7 @@ impl fmt::Debug for Transport {
             .field("mode", &self.mode())
             .field("headers", &self.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>())
             .field("limits", &self.limits)
+            .field("budget", &self.budget)
             .field("service", &self.service)
             .field("timer", &self.timer)
             .finish_non_exhaustive()

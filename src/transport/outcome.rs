@@ -10,7 +10,7 @@ use http_body_util::BodyExt as _;
 
 use super::Answer;
 use super::seam::{Body, HttpError, HttpErrorKind};
-use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, one_line};
+use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, is_retried_status, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 
 /// How much of a refusal's body is read: enough to keep the connection in use.
@@ -124,6 +124,30 @@ impl Outcome {
             | Self::TransportTimeout(_)
             | Self::CallTimeout
             | Self::TooLarge(_) => true,
+        }
+    }
+
+    /// Whether the attempt was given up for lack of an answer.
+    pub(crate) fn is_attempt_timeout(&self) -> bool {
+        matches!(self, Self::AttemptTimeout(_) | Self::TransportTimeout(_))
+    }
+
+    /// Whether the service did its work, also if that was to refuse the request for what it asks.
+    pub(crate) fn shows_health(&self) -> bool {
+        match self {
+            Self::Answer(_) => true,
+            Self::Refused(answer, _) => answer.status.is_client_error() && !self.calls_for_retry(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is a refusal that may pass.
+    pub(crate) fn calls_for_retry(&self) -> bool {
+        match self {
+            Self::Refused(answer, _) => {
+                is_retried_status(answer.status) || self.code() == Some(&ErrorCode::IdempotencyInProgress)
+            }
+            _ => false,
         }
     }
 

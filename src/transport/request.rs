@@ -32,6 +32,8 @@ pub(crate) struct Request {
     pub(crate) key: Key,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_retries: Option<u32>,
+    /// Whether its retries are paid for from the client's budget.
+    pub(crate) budgeted: bool,
 }
 
 #[derive(Clone)]
@@ -87,6 +89,7 @@ impl Request {
             key: Key::Auto,
             timeout: None,
             max_retries: None,
+            budgeted: true,
         }
     }
 

@@ -6,6 +6,7 @@ mod amendments;
 mod approvals;
 mod architecture;
 mod authorities;
+mod budget;
 mod capabilities;
 mod configuration;
 mod errors;

@@ -126,7 +126,7 @@ impl WatchedEvents {
         let events = self.hub.client.mandate(&self.mandate).events();
         let after = self.last.as_ref().map_or(0, |(_, sequence)| *sequence);
         if let Source::Shared(member) = std::mem::replace(&mut self.source, Source::Over) {
-            self.source = Source::Listing(member, events.list_after(after).limit(100).items());
+            self.source = Source::Listing(member, events.list_after(after).limit(100).unbudgeted().items());
         }
     }
 
