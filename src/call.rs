@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::transport::request::Request;
-use crate::transport::{Answer, Body, Transport};
+use crate::transport::{Answer, Body, Transport, trace};
 
 /// The future of a call that has been sent.
 pub type CallFuture<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
@@ -186,6 +186,13 @@ impl<T> Call<T> {
         attempt: u32,
     ) -> Result<http::Response<Body>> {
         self.transport.open(&self.request?, last_event_id, attempt).await
+    }
+
+    /// Tells that it will be opened again.
+    pub(crate) fn trace_reconnect(&self, cause: &Error, delay: Duration) {
+        if let Ok(request) = &self.request {
+            trace::reconnect(request, cause, delay);
+        }
     }
 
     pub(crate) fn transport(&self) -> &Arc<Transport> {

@@ -22,7 +22,11 @@ pub(crate) mod request;
 pub(crate) mod reqwest;
 pub(crate) mod retry;
 pub(crate) mod seam;
-mod trace;
+#[cfg(feature = "tracing")]
+pub(crate) mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "untraced.rs"]
+pub(crate) mod trace;
 
 pub use crate::clock::{Sleep, Timer};
 use budget::Budget;
@@ -68,7 +72,8 @@ impl Transport {
     /// Sends a request, with retries, and gives the answer if it is a 2xx.
     pub(crate) async fn send(&self, request: &Request) -> Result<Answer> {
         let wire = self.encode(request)?;
-        let finished = retry::run(self, request, &wire).await;
+        let span = trace::Span::new(request, wire.uri(), &*self.timer);
+        let finished = span.around(retry::run(self, request, &wire)).await;
         let key = wire.headers().get(IDEMPOTENCY_KEY).and_then(|key| key.to_str().ok());
         let mut call = CallFacts {
             attempts: finished.attempts,
@@ -79,14 +84,16 @@ impl Transport {
             ..CallFacts::default()
         };
         self.learn(&mut call, &finished.outcome);
-        match finished.outcome.into_answer() {
+        let result = match finished.outcome.into_answer() {
             Ok(answer) => {
                 // What the decoder has to know, should the body not fit.
                 call.ambiguous = request.is_change();
                 Ok(Answer { call, ..answer })
             }
             Err(cause) => Err(Error::new(cause, call)),
-        }
+        };
+        span.answered(&result, &*self.timer);
+        result
     }
 
     /// What an answer says of the call it belongs to.

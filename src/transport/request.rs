@@ -23,8 +23,8 @@ const LONGEST_KEY: usize = 255;
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// The path with `{id}` for what the caller filled in: fit for a log.
-    pub(crate) template: &'static str,
+    /// The path with `{id}` for what the caller filled in, fit for a log; `None` if the caller wrote it all out.
+    pub(crate) template: Option<&'static str>,
     path: String,
     query: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
@@ -57,7 +57,7 @@ impl Request {
                 path.push_str(segment);
             }
         }
-        Ok(Self::to_path(method, template, path))
+        Ok(Self::to_path(method, Some(template), path))
     }
 
     /// A request to any path the caller writes out.
@@ -75,10 +75,10 @@ impl Request {
         if path.starts_with("//") || path.split('/').any(is_dot_segment) {
             return refuse("has a `.`, `..` or empty first segment, which would end up elsewhere");
         }
-        Ok(Self::to_path(method, "(raw)", path.to_owned()))
+        Ok(Self::to_path(method, None, path.to_owned()))
     }
 
-    fn to_path(method: Method, template: &'static str, path: String) -> Self {
+    fn to_path(method: Method, template: Option<&'static str>, path: String) -> Self {
         Self {
             method,
             template,
@@ -150,7 +150,7 @@ impl Request {
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Neither the query nor a header nor the body: any of them may hold a secret.
-        write!(f, "{} {}", self.method, self.template)
+        write!(f, "{} {}", self.method, self.template.unwrap_or("(raw)"))
     }
 }
 

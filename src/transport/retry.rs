@@ -53,7 +53,7 @@ pub(crate) async fn run(transport: &Transport, request: &Request, wire: &http::R
             break;
         }
         finished.attempts += 1;
-        finished.outcome = attempt(transport, request, wire, finished.attempts, remaining).await;
+        finished.outcome = attempt(transport, wire, remaining).await;
         if finished.outcome.is_final_word() {
             finished.ambiguous = false;
         } else {
@@ -78,7 +78,7 @@ pub(crate) async fn run(transport: &Transport, request: &Request, wire: &http::R
             finished.out_of_budget = true;
             break;
         }
-        trace::retry(request, finished.attempts, delay);
+        trace::retry(request, &finished.outcome, finished.attempts, delay);
         transport.timer.sleep(delay).await;
     }
     if finished.outcome.shows_health() {
@@ -92,27 +92,18 @@ fn left(deadline: Instant, now: Instant) -> Duration {
 }
 
 /// One request and its whole answer, within what time there is.
-async fn attempt(
-    transport: &Transport,
-    request: &Request,
-    wire: &http::Request<Bytes>,
-    number: u32,
-    remaining: Option<Duration>,
-) -> Outcome {
+async fn attempt(transport: &Transport, wire: &http::Request<Bytes>, remaining: Option<Duration>) -> Outcome {
     let attempt_timeout = transport.limits.attempt_timeout;
-    let started = transport.timer.now();
     let exchange = pin!(async {
         let response = transport.service.call(wire.clone()).await;
         Outcome::read(response, transport.limits.max_response_bytes).await
     });
     let time = remaining.map_or(attempt_timeout, |remaining| remaining.min(attempt_timeout));
-    let outcome = match select(exchange, transport.timer.sleep(time)).await {
+    match select(exchange, transport.timer.sleep(time)).await {
         Either::Left((outcome, _)) => outcome,
         Either::Right(_) if time < attempt_timeout => Outcome::CallTimeout,
         Either::Right(_) => Outcome::AttemptTimeout(attempt_timeout),
-    };
-    trace::attempt(request, number, &outcome, left(transport.timer.now(), started));
-    outcome
+    }
 }
 
 /// The delays of an exponential backoff, one for each retry. They have no jitter yet: backon's only adds,

@@ -16,6 +16,7 @@ mod fixtures;
 mod gaps;
 mod idempotency;
 mod lists;
+mod observability;
 mod parity;
 mod paths;
 mod promises;
