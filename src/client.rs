@@ -80,7 +80,7 @@ pub struct ClientBuilder {
     base_url: String,
     allow_insecure_http: bool,
     app_name: Option<String>,
-    headers: Vec<(String, String)>,
+    headers: Vec<(String, Zeroizing<String>)>,
     connect_timeout: Duration,
     limits: Limits,
     service: Option<Box<dyn HttpService>>,
@@ -113,14 +113,23 @@ impl ClientBuilder {
     /// A builder with `SHADWAY_API_KEY` and, if it is set and not empty, `SHADWAY_BASE_URL` taken from
     /// the environment.
     pub fn from_env() -> Self {
-        // What is no Unicode becomes text that `build` refuses, rather than a variable that is not set.
-        let variable = |name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        // What is no Unicode becomes text that `build` refuses, rather than a variable that is not set. Otherwise it
+        // is not copied: of the key there is enough in the environment.
+        let variable = |name| {
+            let text = std::env::var_os(name)?.into_string();
+            Some(text.unwrap_or_else(|value| value.to_string_lossy().into_owned()))
+        };
         let api_key = variable(API_KEY_VARIABLE).map(Zeroizing::new);
         let base_url = variable(BASE_URL_VARIABLE).filter(|url| !url.is_empty());
         Self { api_key, base_url: base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()), ..Self::default() }
     }
 
     /// The API key. Its prefix decides the mode.
+    ///
+    /// It never prints, and travels in one header only, whose one copy all requests share. That is wiped when the last
+    /// clone of the client and the last request are gone, and so is a `String` given here. Not wiped: a text given by
+    /// reference, the environment, and what the transport copies on the way out (reqwest's and hyper's buffers, and
+    /// those of TLS).
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(Zeroizing::new(key.into()));
         self
@@ -189,9 +198,10 @@ impl ClientBuilder {
         self
     }
 
-    /// A header sent with every request. Those the client sets itself are refused by `build`.
+    /// A header sent with every request. Those the client sets itself are refused by `build`. The value may be a secret:
+    /// it never prints, and is wiped as the [key](ClientBuilder::api_key) is.
     pub fn default_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), value.into()));
+        self.headers.push((name.into(), Zeroizing::new(value.into())));
         self
     }
 
@@ -230,11 +240,12 @@ impl ClientBuilder {
     /// host or is http to another machine, a header that can't be sent, TLS or a transport that is not built
     /// in.
     pub fn build(self) -> Result<Client> {
-        let api_key = ApiKey::parse(self.api_key.ok_or_else(|| {
+        let api_key = self.api_key.ok_or_else(|| {
             Error::config(format!(
                 "there is no API key; set {API_KEY_VARIABLE}, or call api_key() on the builder"
             ))
-        })?)?;
+        })?;
+        let api_key = ApiKey::parse(&api_key)?;
         let base_url = BaseUrl::parse(&self.base_url, self.allow_insecure_http)?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {

@@ -53,6 +53,8 @@
 //!   dropped connection never makes two mandates. All calls of a client share a
 //!   [budget](ClientBuilder::retry_budget) for them.
 //! - **Unknown values and fields are kept**, never an error, and go back as they came.
+//! - **Secrets stay secret**: no key, header, endpoint secret or approval input is in any `Debug`, error or span, and
+//!   the crate's own copies, bodies included, are [wiped](ClientBuilder::api_key) when they are dropped.
 //! - **Nothing blocks and nothing is spawned**, but for the small writes of a
 //!   [`FileCheckpoint`](events::FileCheckpoint). Dropping a future or a stream stops it at once and never
 //!   affects the mandate.

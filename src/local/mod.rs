@@ -102,7 +102,8 @@
 //!
 //! Not here: deliveries to webhook endpoints (they are kept and none is sent to), quiet hours, requests for
 //! information, and outcomes that stay unknown. No key is ever in progress, since one request is dealt with at a
-//! time. The last 100,000 events are kept, all else as long as the server lives.
+//! time. The last 100,000 events are kept, all else as long as the server lives, and none of it is
+//! wiped from memory: give it no real secret.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
 //! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A

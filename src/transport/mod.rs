@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode};
 use serde::de::DeserializeOwned;
 
@@ -27,6 +27,7 @@ pub(crate) mod trace;
 #[cfg(not(feature = "tracing"))]
 #[path = "untraced.rs"]
 pub(crate) mod trace;
+mod wiped;
 
 pub use crate::clock::{Sleep, Timer};
 use budget::Budget;
@@ -129,8 +130,7 @@ impl Transport {
         if let Some(key) = key {
             headers.insert(IDEMPOTENCY_KEY, key);
         }
-        let (name, value) = self.api_key.header()?;
-        headers.insert(name, value);
+        headers.insert(AUTHORIZATION, self.api_key.header());
         Ok(wire)
     }
 }

@@ -10,6 +10,7 @@ use http_body_util::BodyExt as _;
 
 use super::Answer;
 use super::seam::{Body, HttpError, HttpErrorKind};
+use super::wiped::Wiped;
 use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, is_retried_status, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 
@@ -178,15 +179,15 @@ struct Read {
 
 /// Reads a body up to a limit and never holds more than a frame beyond it.
 async fn read(mut body: Body, limit: usize) -> Result<Read, BoxError> {
-    let mut bytes = Vec::new();
+    let mut bytes = Wiped::default();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         let room = limit - bytes.len();
         if data.len() > room {
-            bytes.extend_from_slice(&data[..room]);
+            bytes.extend(&data[..room]);
             return Ok(Read { bytes: bytes.into(), whole: false });
         }
-        bytes.extend_from_slice(&data);
+        bytes.extend(&data);
     }
     Ok(Read { bytes: bytes.into(), whole: true })
 }

