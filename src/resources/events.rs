@@ -75,7 +75,9 @@ impl Events {
     pub fn stream(&self) -> EventStream {
         let call = Call::new(&self.client, Method::GET, routes::EVENT_STREAM, &[]);
         let events = self.clone();
-        EventStream::new(call, "workspace", move |_| Box::pin(events.list().limit(LARGEST_PAGE).items()))
+        EventStream::new(call, "workspace", move |_| {
+            Box::pin(events.list().limit(LARGEST_PAGE).unbudgeted().items())
+        })
     }
 }
 
@@ -140,7 +142,7 @@ impl MandateEvents {
         let call = Call::new(&self.client, Method::GET, routes::MANDATE_EVENT_STREAM, &[self.id.as_str()]);
         let (name, events) = (format!("mandate:{}", self.id), self.clone());
         EventStream::new(call, name, move |after| events.all_after(after))
-            .of_mandate(self.client.mandates().get(&self.id))
+            .of_mandate(self.client.mandates().get(&self.id).unbudgeted())
     }
 
     /// Lists the events after a sequence number, to fill a gap (the parameter is assumed).
@@ -169,6 +171,6 @@ impl MandateEvents {
     pub(crate) fn all_after(&self, sequence: Option<u64>) -> History {
         let list = sequence.map_or_else(|| self.list(), |sequence| self.list_after(sequence));
         let follows = move |event: &Event| ready(sequence.is_none_or(|sequence| event.sequence > sequence));
-        Box::pin(list.limit(LARGEST_PAGE).items().try_filter(follows))
+        Box::pin(list.limit(LARGEST_PAGE).unbudgeted().items().try_filter(follows))
     }
 }

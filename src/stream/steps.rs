@@ -209,6 +209,7 @@ impl EventStream {
             return Err(cause);
         }
         let delay = self.backoff.next(fastrand::f64(), cause.retry_after());
+        self.call.iter().for_each(|call| call.trace_reconnect(&cause, delay));
         self.phase = Phase::Waiting(self.timer.sleep(delay));
         self.observer.see(&StreamState::Waiting { cause, delay });
         Ok(())
