@@ -128,6 +128,36 @@ async fn a_change_that_no_event_tells_of_is_found_by_the_next_poll() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_again_and_again_puts_off_no_read() {
+    for trouble in [false, true] {
+        let fleet = Fleet::new(1, millis(5));
+        let watcher = fleet.client().watcher();
+        let wait = spawn(&watcher, 0);
+        let cutting = fleet.clone();
+        let cuts = tokio::spawn(async move {
+            loop {
+                sleep(6 * SECOND).await;
+                // With an event, so that it is soon open again.
+                cutting.tell(0, "test.happened", json!({}));
+                sleep(millis(1)).await;
+                cutting.cut();
+            }
+        });
+        if trouble {
+            sleep(120 * SECOND).await;
+            fleet.refuse_reads(Some(503));
+        }
+        sleep(120 * SECOND).await;
+        fleet.set_silently(0, "completed");
+        fleet.refuse_reads(None);
+        let started = Instant::now();
+        soon(wait).await.unwrap().unwrap();
+        assert!(started.elapsed() <= 30 * SECOND + millis(20), "{:?}", started.elapsed());
+        cuts.abort();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_that_is_dropped_while_it_drives_hands_over_to_another() {
     let fleet = Fleet::new(4, millis(5));
     let watcher = fleet.client().watcher();

@@ -173,6 +173,7 @@ impl Run {
         if pause.as_mut().poll(context).is_ready() {
             self.pause = None;
             self.rested = self.pace.holds_back();
+            self.pace.rounded(now);
             state.call_for_all();
         }
     }

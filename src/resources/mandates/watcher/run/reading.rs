@@ -130,6 +130,10 @@ impl Run {
         }
         match found {
             Ok(mut found) => {
+                if self.pace.holds_back() {
+                    // What was waited for is over.
+                    self.pause = None;
+                }
                 self.pace.answered();
                 for id in ids {
                     match found.remove(&id) {
