@@ -763,6 +763,23 @@ async fn a_last_read_that_fails_is_not_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_lists_are_refused_each_is_read_until_lists_can_be() {
+    let fleet = Fleet::new(100, millis(5));
+    fleet.refuse_lists(Some(403));
+    let watcher = fleet.client().watcher();
+    let _waits: Vec<_> = (0..100).map(|number| spawn(&watcher, number)).collect();
+    sleep(100 * SECOND).await;
+    let counts = fleet.counts();
+    assert!(counts.gets > 250 && (2..=4).contains(&counts.lists), "{counts:?}");
+    fleet.refuse_lists(None);
+    sleep(100 * SECOND).await;
+    let before = fleet.counts();
+    sleep(300 * SECOND).await;
+    let counts = fleet.counts();
+    assert!(counts.gets == before.gets && counts.lists - before.lists >= 10, "{before:?} {counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_mandate_that_ended_with_an_approval_still_pending_is_found_among_many() {
     let fleet = Fleet::new(100, millis(5));
     let watcher = fleet.client().watcher();
