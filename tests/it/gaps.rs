@@ -156,6 +156,24 @@ async fn a_read_that_lags_is_made_again_as_soon_after_the_third_hint_as_after_th
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_again_and_again_puts_off_no_read() {
+    for every in [millis(900), 7 * SECOND] {
+        for interval in [None, Some(20 * SECOND)] {
+            let at = 300 * SECOND;
+            let world = World::new([(at, Change::Unsaid("completed"))], [Link::open().cut(every)]);
+            let wait = world.work().wait();
+            let wait = match interval {
+                Some(interval) => wait.poll_interval(interval),
+                None => wait,
+            };
+            assert_eq!(wait.await.unwrap().status, MandateStatus::Completed);
+            let late = world.elapsed() - at;
+            assert!(late <= interval.unwrap_or(30 * SECOND) + millis(10), "cut every {every:?}: {late:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_on_an_open_stream_reads_about_twice_a_minute() {
     let world = World::new([(Duration::from_secs(3_600), change(false))], [Link::open()]);
     world.work().wait().await.unwrap();

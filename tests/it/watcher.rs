@@ -128,6 +128,36 @@ async fn a_change_that_no_event_tells_of_is_found_by_the_next_poll() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_again_and_again_puts_off_no_read() {
+    for trouble in [false, true] {
+        let fleet = Fleet::new(1, millis(5));
+        let watcher = fleet.client().watcher();
+        let wait = spawn(&watcher, 0);
+        let cutting = fleet.clone();
+        let cuts = tokio::spawn(async move {
+            loop {
+                sleep(6 * SECOND).await;
+                // With an event, so that it is soon open again.
+                cutting.tell(0, "test.happened", json!({}));
+                sleep(millis(1)).await;
+                cutting.cut();
+            }
+        });
+        if trouble {
+            sleep(120 * SECOND).await;
+            fleet.refuse_reads(Some(503));
+        }
+        sleep(120 * SECOND).await;
+        fleet.set_silently(0, "completed");
+        fleet.refuse_reads(None);
+        let started = Instant::now();
+        soon(wait).await.unwrap().unwrap();
+        assert!(started.elapsed() <= 30 * SECOND + millis(20), "{:?}", started.elapsed());
+        cuts.abort();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_that_is_dropped_while_it_drives_hands_over_to_another() {
     let fleet = Fleet::new(4, millis(5));
     let watcher = fleet.client().watcher();
@@ -730,6 +760,23 @@ async fn a_last_read_that_fails_is_not_made_again() {
     assert!(started.elapsed() <= SECOND + millis(50), "{:?}", started.elapsed());
     let counts = fleet.counts();
     assert!(counts.gets + counts.lists <= before.gets + before.lists + 9, "{before:?} {counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_lists_are_refused_each_is_read_until_lists_can_be() {
+    let fleet = Fleet::new(100, millis(5));
+    fleet.refuse_lists(Some(403));
+    let watcher = fleet.client().watcher();
+    let _waits: Vec<_> = (0..100).map(|number| spawn(&watcher, number)).collect();
+    sleep(100 * SECOND).await;
+    let counts = fleet.counts();
+    assert!(counts.gets > 250 && (2..=4).contains(&counts.lists), "{counts:?}");
+    fleet.refuse_lists(None);
+    sleep(100 * SECOND).await;
+    let before = fleet.counts();
+    sleep(300 * SECOND).await;
+    let counts = fleet.counts();
+    assert!(counts.gets == before.gets && counts.lists - before.lists >= 10, "{before:?} {counts:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -41,6 +41,7 @@ struct State {
     /// What requests for streams and reads are refused with.
     refuse_streams: Option<u16>,
     refuse_reads: Option<u16>,
+    refuse_lists: Option<u16>,
     /// No event is known to resume after.
     forgets: bool,
     /// Reads never end, or the next one panics, or the stream does.
@@ -84,6 +85,10 @@ impl Fleet {
 
     pub(crate) fn refuse_reads(&self, status: Option<u16>) {
         self.state().refuse_reads = status;
+    }
+
+    pub(crate) fn refuse_lists(&self, status: Option<u16>) {
+        self.state().refuse_lists = status;
     }
 
     pub(crate) fn hang_reads(&self, hang: bool) {
@@ -220,7 +225,7 @@ impl Fleet {
         } else {
             state.counts.gets += 1
         }
-        if let Some(status) = state.refuse_reads {
+        if let Some(status) = state.refuse_reads.or(state.refuse_lists.filter(|_| list)) {
             return refusal(status);
         }
         let answer = if path == "/v1/approvals" {

@@ -79,6 +79,8 @@ pub(crate) enum Change {
     Asks,
     /// An event tells of a status that no read ever sees.
     Rumor(&'static str),
+    /// A status that no event tells of.
+    Unsaid(&'static str),
 }
 
 #[derive(Clone)]
@@ -181,7 +183,7 @@ impl World {
 
     fn status(&self, time: Duration) -> &'static str {
         let statuses = self.by(time).filter_map(|change| match change {
-            Change::Status(status) => Some(status),
+            Change::Status(status) | Change::Unsaid(status) => Some(status),
             Change::Asks | Change::Rumor(_) => None,
         });
         statuses.last().unwrap_or("running")
@@ -242,6 +244,7 @@ impl World {
             Change::Status(status) | Change::Rumor(status) => {
                 ("mandate.status_changed", json!({"mandate": mandate(status), "previousStatus": "running"}))
             }
+            Change::Unsaid(_) => return ":\n\n".to_owned(),
             Change::Asks => ("mandate.approval_requested", json!({"approval": approval()})),
         };
         let sequence = number + 1;

@@ -40,7 +40,8 @@ pub(super) struct Run {
     reading: Vec<Reading>,
     /// How many reads have begun.
     pub(super) started: u64,
-    lists_are_refused: bool,
+    /// Lists are refused, and not asked for again before then.
+    no_lists_until: Option<Instant>,
     watchdogs: Watchdogs,
 }
 
@@ -59,7 +60,7 @@ impl Run {
             alarm: None,
             reading: Vec::new(),
             started: 0,
-            lists_are_refused: false,
+            no_lists_until: None,
             watchdogs: Watchdogs::new(wakers),
             timer,
         }
@@ -67,8 +68,8 @@ impl Run {
 
     /// The one that takes over from one that can't go on.
     pub(super) fn anew(&self, client: &Client, wakers: &Arc<Wakers>) -> Self {
-        let Self { opened, started, lists_are_refused, .. } = *self;
-        Self { opened, started, lists_are_refused, ..Self::new(client, wakers) }
+        let Self { opened, started, no_lists_until, .. } = *self;
+        Self { opened, started, no_lists_until, ..Self::new(client, wakers) }
     }
 
     /// Does what there is to do; says for whom there is something now.
@@ -173,6 +174,7 @@ impl Run {
         if pause.as_mut().poll(context).is_ready() {
             self.pause = None;
             self.rested = self.pace.holds_back();
+            self.pace.rounded(now);
             state.call_for_all();
         }
     }

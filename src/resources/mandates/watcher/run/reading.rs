@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::Run;
 use crate::call::CallFuture;
@@ -15,6 +16,8 @@ use crate::resources::mandates::watcher::state::{Key, Kind, Member, Outcome, Sta
 const MOST_READS: usize = 8;
 /// From so many mandates on that are due, lists are read instead of each.
 const BATCH_FROM: usize = 32;
+/// How long lists that are refused are not asked for again.
+const LISTS_REFUSED: Duration = Duration::from_secs(60);
 
 pub(super) struct Reading {
     number: u64,
@@ -32,6 +35,7 @@ impl Run {
     pub(super) fn next(&self, agenda: &Agenda) -> Option<(Urgency, usize)> {
         let batching = self.reading.iter().any(|reading| matches!(reading.what, What::Many(_)));
         let held_back = self.pace.holds_back() && !self.rested;
+        let lists = self.no_lists_until.is_none_or(|until| self.timer.now() >= until);
         if self.reading.len() >= MOST_READS {
             return None;
         }
@@ -40,7 +44,7 @@ impl Run {
                 return None;
             }
             let count = agenda.count(urgency, BATCH_FROM);
-            let in_batches = count == BATCH_FROM && !urgency.is_alone() && !self.lists_are_refused;
+            let in_batches = count == BATCH_FROM && !urgency.is_alone() && lists;
             match in_batches {
                 true if !batching => return Some((urgency, usize::MAX)),
                 // The list that is read now may tell of others too, and leave few.
@@ -130,6 +134,10 @@ impl Run {
         }
         match found {
             Ok(mut found) => {
+                if self.pace.holds_back() {
+                    // What was waited for is over.
+                    self.pause = None;
+                }
                 self.pace.answered();
                 for id in ids {
                     match found.remove(&id) {
@@ -149,7 +157,7 @@ impl Run {
                 }
             }
             Err(_) if many => {
-                self.lists_are_refused = true;
+                self.no_lists_until = Some(self.timer.now() + LISTS_REFUSED);
                 again.extend(ids.into_iter().map(|id| (id, urgency)));
             }
             // An error is for one; the others get their own.
