@@ -17,7 +17,7 @@ use shadway::agents::AgentCreateParams;
 use shadway::approvals::{ApprovalApproveParams, ApprovalInputs, ApprovalListParams};
 use shadway::capabilities::{Capability, CapabilityEffect, CapabilityRegisterParams, Executor};
 use shadway::events::{Checkpoint as _, FileCheckpoint};
-use shadway::local::LocalServer;
+use shadway::local::{Fault, LocalServer, Scenario};
 use shadway::mandates::MandateCreateParams;
 use shadway::transport::{Body, HttpError};
 use shadway::types::{ListParams, RawJson};
@@ -317,6 +317,19 @@ async fn capabilities_and_local_server(show: &Show) {
         show.value(&client.approvals().list(ApprovalListParams::new()).await.unwrap());
     }
     assert_eq!(*runs.lock().unwrap(), 2);
+    for request in server.requests() {
+        show.value(&request);
+    }
+    show.value(&server.approvals());
+    show.value(&Fault::close().on(Method::POST, "/v1/mandates"));
+    show.value(&shadway::local::Script::any().ask("Which code?", ["otp"]));
+    let scenario = json!({"endpoints": [{"url": "http://127.0.0.1:9/s", "subscribedEvents": ["*"]}]});
+    let scenario: Scenario = serde_json::from_value(scenario).unwrap();
+    show.value(&scenario);
+    let loaded = server.load(scenario).await.unwrap();
+    let secret = loaded.endpoints[0].secret.expose();
+    assert!(!format!("{loaded:?}").contains(secret));
+    show.value(&loaded);
     show.value(&server);
     show.value(&server.service());
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 /// A span, or an event.
 #[derive(Debug, Clone)]
@@ -41,6 +41,9 @@ struct State {
 impl Recorder {
     /// Records what this thread tells until the guard is dropped.
     pub(crate) fn start() -> (Self, DefaultGuard) {
+        // With a single subscriber, what is first told on a thread without one counts as told to nobody ever.
+        static ANOTHER: OnceLock<Dispatch> = OnceLock::new();
+        ANOTHER.get_or_init(|| Dispatch::new(Self::default()));
         let recorder = Self::default();
         let guard = tracing::subscriber::set_default(recorder.clone());
         // What other tests have done without a subscriber is remembered by the places that tell.
