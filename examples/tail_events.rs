@@ -4,7 +4,7 @@
 //!                                        [--until-terminal] [--json]
 //!
 //! With `SHADWAY_API_KEY` it follows the service, at `SHADWAY_BASE_URL` if that is set. Without it runs on a local
-//! server with two small mandates, from their first event until both have ended.
+//! server with two small mandates, from their first event until both have ended, or the one that is named.
 //!
 //! Events go to standard output, with `--json` as JSON lines; all else goes to standard error.
 //!
@@ -63,7 +63,7 @@ async fn run() -> Result<ExitCode, Failure> {
     if options.after.is_none() && options.checkpoint.is_none() {
         events = events.checkpoint(MemoryCheckpoint::new()); // from the very first event on
     }
-    tail(events, &options, WORKLOAD).await?;
+    tail(events, &options, if options.mandate.is_some() { 1 } else { WORKLOAD }).await?;
     let outcome = outcome(&client, &options).await;
     server.shutdown().await;
     outcome

@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::transport::request::Request;
-use crate::transport::{Answer, Body, Transport};
+use crate::transport::{Answer, Body, Transport, trace};
 
 /// The future of a call that has been sent.
 pub type CallFuture<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
@@ -109,12 +109,14 @@ impl<T> Call<T> {
         })
     }
 
-    /// A header more. Those the client sets itself are refused.
+    /// A header more. Those the client sets itself are refused. The value may be a secret: it never prints, and is wiped
+    /// as the [key](crate::ClientBuilder::api_key) is.
     pub fn header(self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         self.change(|request| request.set_header(name.as_ref(), value.as_ref()))
     }
 
-    /// A query parameter more; percent-encoded here. The same name again adds a second value.
+    /// A query parameter more; percent-encoded here. The same name again adds a second value. It never prints, but is not
+    /// wiped: a URL is no place for a secret.
     pub fn query(self, name: impl AsRef<str>, value: impl fmt::Display) -> Self {
         self.change(|request| {
             request.add_query(name.as_ref(), value.to_string());
@@ -125,8 +127,7 @@ impl<T> Call<T> {
     /// Sends the call. Unlike the call itself, the future can be spawned or joined.
     ///
     /// # Errors
-    /// Whatever [`Error`](crate::Error) tells: an option that can't be used, no connection, a refusal, an answer that
-    /// doesn't fit.
+    /// Whatever [`Error`] tells: an option that can't be used, no connection, a refusal, an answer that doesn't fit.
     pub async fn send(self) -> Result<T> {
         let answer = self.transport.send(&self.request?).await?;
         (self.decode)(&answer)
@@ -147,6 +148,14 @@ impl<T> Call<T> {
             headers: answer.headers,
             attempts: answer.call.attempts,
             idempotency_key: answer.call.idempotency_key,
+        })
+    }
+
+    /// A read that something else needs to go on: its retries are not paid for from the client's budget.
+    pub(crate) fn unbudgeted(self) -> Self {
+        self.change(|request| {
+            request.budgeted = false;
+            Ok(())
         })
     }
 
@@ -178,6 +187,13 @@ impl<T> Call<T> {
         attempt: u32,
     ) -> Result<http::Response<Body>> {
         self.transport.open(&self.request?, last_event_id, attempt).await
+    }
+
+    /// Tells that it will be opened again.
+    pub(crate) fn trace_reconnect(&self, cause: &Error, delay: Duration) {
+        if let Ok(request) = &self.request {
+            trace::reconnect(request, cause, delay);
+        }
     }
 
     pub(crate) fn transport(&self) -> &Arc<Transport> {

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use crate::clock::Timer;
 use crate::config::{self, API_KEY_VARIABLE, ApiKey, BASE_URL_VARIABLE, BaseUrl, DEFAULT_BASE_URL};
 use crate::error::{Error, Result};
+use crate::transport::budget::{self, Budget};
 use crate::transport::{HttpService, Limits, Transport};
 
 pub use crate::config::Mode;
@@ -79,7 +80,7 @@ pub struct ClientBuilder {
     base_url: String,
     allow_insecure_http: bool,
     app_name: Option<String>,
-    headers: Vec<(String, String)>,
+    headers: Vec<(String, Zeroizing<String>)>,
     connect_timeout: Duration,
     limits: Limits,
     service: Option<Box<dyn HttpService>>,
@@ -100,6 +101,7 @@ impl Default for ClientBuilder {
                 attempt_timeout: Duration::from_secs(30),
                 max_retries: 2,
                 max_response_bytes: 16 * 1024 * 1024,
+                retry_budget: Some(budget::TOKENS),
             },
             service: None,
             timer: None,
@@ -111,14 +113,23 @@ impl ClientBuilder {
     /// A builder with `SHADWAY_API_KEY` and, if it is set and not empty, `SHADWAY_BASE_URL` taken from
     /// the environment.
     pub fn from_env() -> Self {
-        // What is no Unicode becomes text that `build` refuses, rather than a variable that is not set.
-        let variable = |name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        // What is no Unicode becomes text that `build` refuses, rather than a variable that is not set. Otherwise it
+        // is not copied: of the key there is enough in the environment.
+        let variable = |name| {
+            let text = std::env::var_os(name)?.into_string();
+            Some(text.unwrap_or_else(|value| value.to_string_lossy().into_owned()))
+        };
         let api_key = variable(API_KEY_VARIABLE).map(Zeroizing::new);
         let base_url = variable(BASE_URL_VARIABLE).filter(|url| !url.is_empty());
         Self { api_key, base_url: base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()), ..Self::default() }
     }
 
     /// The API key. Its prefix decides the mode.
+    ///
+    /// It never prints, and travels in one header only, whose one copy all requests share. That is wiped when the last
+    /// clone of the client and the last request are gone, and so is a `String` given here. Not wiped: a text given by
+    /// reference, the environment, and what the transport copies on the way out (reqwest's and hyper's buffers, and
+    /// those of TLS).
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(Zeroizing::new(key.into()));
         self
@@ -160,15 +171,37 @@ impl ClientBuilder {
         self
     }
 
+    /// How much this client and its clones may spend on retries, in tokens: 500 by default (assumed, as AWS's SDKs
+    /// have it).
+    ///
+    /// A retry costs 5 tokens, one after an attempt that timed out 10. A call that goes well gives back what its
+    /// retries took, or 1 token if there were none; so does a refusal that shows the service at work, such as 404. So a
+    /// service that fails now and then never uses the budget up, while one that fails all calls soon gets little more
+    /// than one request for each. A call that finds too little left ends with its last error, which says so; the first
+    /// attempt is free. The reads of waits, and connections of streams and the reads they need, spend nothing.
+    ///
+    /// With fewer than 5 nothing is tried again.
+    pub fn retry_budget(mut self, tokens: u32) -> Self {
+        self.limits.retry_budget = Some(tokens);
+        self
+    }
+
+    /// Retries limited by [`max_retries`](ClientBuilder::max_retries) alone, however the service fares.
+    pub fn without_retry_budget(mut self) -> Self {
+        self.limits.retry_budget = None;
+        self
+    }
+
     /// The largest answer accepted, in bytes: 16 MiB by default.
     pub fn max_response_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_response_bytes = bytes;
         self
     }
 
-    /// A header sent with every request. Those the client sets itself are refused by `build`.
+    /// A header sent with every request. Those the client sets itself are refused by `build`. The value may be a secret:
+    /// it never prints, and is wiped as the [key](ClientBuilder::api_key) is.
     pub fn default_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), value.into()));
+        self.headers.push((name.into(), Zeroizing::new(value.into())));
         self
     }
 
@@ -207,11 +240,12 @@ impl ClientBuilder {
     /// host or is http to another machine, a header that can't be sent, TLS or a transport that is not built
     /// in.
     pub fn build(self) -> Result<Client> {
-        let api_key = ApiKey::parse(self.api_key.ok_or_else(|| {
+        let api_key = self.api_key.ok_or_else(|| {
             Error::config(format!(
                 "there is no API key; set {API_KEY_VARIABLE}, or call api_key() on the builder"
             ))
-        })?)?;
+        })?;
+        let api_key = ApiKey::parse(&api_key)?;
         let base_url = BaseUrl::parse(&self.base_url, self.allow_insecure_http)?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
@@ -233,7 +267,9 @@ impl ClientBuilder {
         };
         let timer = self.timer.map_or_else(default_timer, Ok)?;
         let limits = self.limits;
-        Ok(Client { transport: Arc::new(Transport { service, timer, base_url, api_key, headers, limits }) })
+        let budget = limits.retry_budget.map(Budget::new);
+        let transport = Transport { service, timer, base_url, api_key, headers, limits, budget };
+        Ok(Client { transport: Arc::new(transport) })
     }
 }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use bytes::Bytes;
 use http::Uri;
-use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use http::header::{HeaderName, HeaderValue, InvalidHeaderValue};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -28,12 +29,15 @@ pub enum Mode {
     Unknown,
 }
 
-/// A key that never prints, wiped when dropped.
+/// A key that never prints: ready for its header, of which all requests share the one copy.
 #[derive(Clone)]
-pub(crate) struct ApiKey(Zeroizing<String>);
+pub(crate) struct ApiKey {
+    header: HeaderValue,
+    mode: Mode,
+}
 
 impl ApiKey {
-    pub(crate) fn parse(key: Zeroizing<String>) -> Result<Self> {
+    pub(crate) fn parse(key: &str) -> Result<Self> {
         if key.is_empty() {
             return Err(Error::config(format!("the API key is empty; set {API_KEY_VARIABLE}")));
         }
@@ -45,26 +49,23 @@ impl ApiKey {
         if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::config("the API key contains a blank or a character that is not ASCII"));
         }
-        Ok(Self(key))
+        let header = secret_value(&["Bearer ", key])
+            .map_err(|_| Error::config("the API key can't be sent in a header"))?;
+        let mode = match key {
+            _ if key.starts_with("sk_test_") => Mode::Test,
+            _ if key.starts_with("sk_live_") => Mode::Live,
+            _ => Mode::Unknown,
+        };
+        Ok(Self { header, mode })
     }
 
     pub(crate) fn mode(&self) -> Mode {
-        if self.0.starts_with("sk_test_") {
-            Mode::Test
-        } else if self.0.starts_with("sk_live_") {
-            Mode::Live
-        } else {
-            Mode::Unknown
-        }
+        self.mode
     }
 
-    /// The header that proves who calls (assumed: a bearer token), marked sensitive.
-    pub(crate) fn header(&self) -> Result<(HeaderName, HeaderValue)> {
-        let text = Zeroizing::new(format!("Bearer {}", self.0.as_str()));
-        let mut value = HeaderValue::from_str(&text)
-            .map_err(|_| Error::config("the API key can't be sent in a header"))?;
-        value.set_sensitive(true);
-        Ok((AUTHORIZATION, value))
+    /// The value of `Authorization` (assumed: a bearer token).
+    pub(crate) fn header(&self) -> HeaderValue {
+        self.header.clone()
     }
 }
 
@@ -196,10 +197,19 @@ pub(crate) fn parse_header(name: &str, value: &str) -> Result<(HeaderName, Heade
         return Err(format!("the header {name} is the client's own"));
     }
     // The value is not repeated: it may be a secret.
-    let mut value: HeaderValue =
-        value.parse().map_err(|_| format!("the value of the header {name} can't be sent"))?;
-    value.set_sensitive(true);
+    let value =
+        secret_value(&[value]).map_err(|_| format!("the value of the header {name} can't be sent"))?;
     Ok((name, value))
+}
+
+/// A value that is marked sensitive, and wiped when the last who holds it has let go.
+fn secret_value(parts: &[&str]) -> Result<HeaderValue, InvalidHeaderValue> {
+    // Made at its full length: one that grew would leave what it held where it was.
+    let mut text = Zeroizing::new(Vec::with_capacity(parts.iter().map(|part| part.len()).sum()));
+    parts.iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
+    let mut value = HeaderValue::from_maybe_shared(Bytes::from_owner(text))?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 /// The user agent (assumed), with an application's name behind it.

@@ -98,6 +98,8 @@ pub(crate) struct CallFacts {
     pub(crate) ambiguous: bool,
     /// The whole-call timeout, when it is what ended the call.
     pub(crate) out_of_time: Option<Duration>,
+    /// The client's retry budget is what ended it.
+    pub(crate) out_of_budget: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -383,6 +385,9 @@ impl fmt::Display for Error {
         write!(f, "{}", self.0.cause)?;
         if let Some(limit) = call.out_of_time {
             write!(f, "; the whole call's timeout of {limit:?} leaves no time for another attempt")?;
+        }
+        if call.out_of_budget {
+            f.write_str("; not tried again, the client's retry budget is used up")?;
         }
         if let Some(id) = &call.request_id {
             write!(f, " [request {id}]")?;

@@ -50,8 +50,11 @@
 //! - **Waits** [follow the events](mandates::Wait) and read beside them, so that no change is missed; a
 //!   [watcher](mandates::Watcher) waits for any number of mandates over one connection.
 //! - **Retries** happen by themselves, two by default, with the same idempotency key and the same bytes. A
-//!   dropped connection never makes two mandates.
+//!   dropped connection never makes two mandates. All calls of a client share a
+//!   [budget](ClientBuilder::retry_budget) for them.
 //! - **Unknown values and fields are kept**, never an error, and go back as they came.
+//! - **Secrets stay secret**: no key, header, endpoint secret or approval input is in any `Debug`, error or span, and
+//!   the crate's own copies, bodies included, are [wiped](ClientBuilder::api_key) when they are dropped.
 //! - **Nothing blocks and nothing is spawned**, but for the small writes of a
 //!   [`FileCheckpoint`](events::FileCheckpoint). Dropping a future or a stream stops it at once and never
 //!   affects the mandate.
@@ -67,11 +70,38 @@
 //! | `schema` | yes | [`Capability::define`](capabilities::Capability::define): schemas from your own types |
 //! | `local` | | `local`: a server in your process that speaks the service's contract |
 //! | `axum` | | `webhooks::VerifiedEvent`: a verified webhook as an argument of an axum handler |
-//! | `tracing` | | events of the attempts and retries, through `tracing` |
+//! | `tracing` | | spans of the calls, events of retries and reconnects, through `tracing`: see below |
 //!
 //! `rustls-ring` turns on reqwest's `rustls-no-provider`. Features add up over a whole program: when no other
 //! crate turns on reqwest's own `rustls`, a plain `reqwest::Client::new()` anywhere in it then panics unless a
 //! provider has been installed for the process. This crate's client brings its own and is not affected.
+//!
+//! # Spans and events
+//!
+//! With the feature `tracing` each call is one span, at the level `INFO` and with the target `shadway`: from before its
+//! first attempt to the end of its answer, retries included. The connection of a stream is one too, until its answer
+//! begins. Inside of it each retry is an event at `DEBUG`; so is each reconnect of a stream, outside of any span. Fields
+//! are named as OpenTelemetry's conventions for HTTP clients name them, and a layer such as `tracing-opentelemetry`'s
+//! takes the span's name, kind and status from `otel.*`:
+//!
+//! | field | of | |
+//! | --- | --- | --- |
+//! | `otel.name`, `otel.kind` | span | method and template; `client` |
+//! | `otel.status_code` | span | `ERROR` if the call failed |
+//! | `http.request.method` | both | `_OTHER` for one of your own |
+//! | `url.template` | both | such as `/v1/mandates/{id}`; none for [`Client::request`] |
+//! | `server.address`, `server.port` | span | of the base URL |
+//! | `http.response.status_code` | both | of the last answer, if one came |
+//! | `http.request.resend_count` | both | how often it was sent again, if at all |
+//! | `error.type` | both | the status; or `timeout`, `connection`, `redirect`, `response_too_large`, `_OTHER` |
+//! | `shadway.request_id` | both | the id under which the service knows the request |
+//! | `shadway.attempts` | span | how many requests were sent; of a stream, connections in a row without an event |
+//! | `shadway.duration_ms` | span | how long it took, by the client's timer, in milliseconds |
+//! | `shadway.delay_ms` | event | how long until the retry or the reconnect, in milliseconds |
+//!
+//! None of them holds a key, a header, a query value, a body, or an id of a resource. A call that is dropped has no
+//! status and no duration, and one that is refused before it is sent no span. Without the feature none of this is
+//! compiled.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,8 +1,6 @@
 //! How fast events are decoded, beside others and in stages.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,6 +8,7 @@ use bytes::Bytes;
 use crate::corpus::{Corpus, EVENTS};
 use crate::growth::one_event;
 use crate::measure::{Spread, seconds, time};
+use crate::node;
 use crate::rivals::{self, Run, Sink};
 use crate::stages;
 
@@ -110,7 +109,7 @@ pub fn run(rounds: usize) -> bool {
     print_typed(&times);
     print_frames(&times);
     print_stages(&times);
-    node(&corpus.stream, rounds);
+    print_node_beside(&corpus.stream, rounds);
     true
 }
 
@@ -181,7 +180,7 @@ fn ratio(rounds: &[Duration], floors: &[Duration]) -> Spread {
 }
 
 /// The same stream in Node, if that is there.
-fn node(stream: &Bytes, rounds: usize) {
+fn print_node_beside(stream: &Bytes, rounds: usize) {
     println!(
         "\nNode: eventsource-parser and JSON.parse, thousands of events a second (times JSON.parse alone)\n"
     );
@@ -192,31 +191,14 @@ fn node(stream: &Bytes, rounds: usize) {
 }
 
 fn run_node(stream: &Bytes, rounds: usize) -> Result<String, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("node");
-    if !folder.join("node_modules").exists() {
-        let npm = Command::new("npm").arg("ci").current_dir(&folder).output();
-        match npm {
-            Ok(output) if output.status.success() => {}
-            Ok(output) => return Err(format!("npm ci: {}", String::from_utf8_lossy(&output.stderr))),
-            Err(error) => return Err(format!("npm can't be run: {error}")),
-        }
-    }
     let file = std::env::temp_dir().join(format!("shadway-benches-{}.sse", std::process::id()));
     std::fs::write(&file, stream).map_err(|error| format!("{}: {error}", file.display()))?;
-    let output = Command::new("node")
-        .arg("decode.mjs")
-        .arg(&file)
-        .arg(rounds.to_string())
-        .args(CHUNKS.map(|chunk| chunk.to_string()))
-        .current_dir(&folder)
-        .output();
+    let numbers = [rounds].into_iter().chain(CHUNKS).map(|number| number.to_string().into());
+    let arguments = [file.clone().into_os_string()].into_iter().chain(numbers);
+    let output = node::run("eventsource-parser", &["decode.mjs"], arguments);
     // Another one is made next time.
     drop(std::fs::remove_file(&file));
-    match output {
-        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Ok(output) => Err(format!("node: {}", String::from_utf8_lossy(&output.stderr))),
-        Err(error) => Err(format!("node can't be run: {error}")),
-    }
+    output
 }
 
 fn print_node(answer: &str) {

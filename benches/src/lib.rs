@@ -5,11 +5,13 @@ pub mod cuts;
 pub mod decode;
 pub mod growth;
 pub mod measure;
+mod node;
 pub mod rivals;
 pub mod scanner;
 mod service;
 mod stages;
 pub mod waits;
+pub mod webhooks;
 
 /// Where the decoder's files look for the id.
 mod model {

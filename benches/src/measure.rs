@@ -31,6 +31,12 @@ impl Spread {
         let at = |share: usize| figures[(figures.len() - 1) * share / 4];
         Self { median: at(2), low: at(1), high: at(3) }
     }
+
+    /// As multiples of a figure.
+    #[must_use]
+    pub fn over(self, other: f64) -> Self {
+        Self { median: self.median / other, low: self.low / other, high: self.high / other }
+    }
 }
 
 /// Seconds of each round.

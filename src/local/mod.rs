@@ -195,7 +195,7 @@
 //! Not here: live mode, a wait for free capacity,
 //! and facts that go stale or contradict each other by themselves. No key is ever in progress, since one request is
 //! dealt with at a time, unless a [fault](Fault::code) says so. The last 100,000 events are kept, all else but
-//! deliveries as long as the server lives.
+//! deliveries as long as the server lives, and none of it is wiped from memory: give it no real secret.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
 //! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A

@@ -121,8 +121,11 @@ impl Approval {
     }
 }
 
-/// Values that a person gives with an approval, by name: secret, so they never print, and this copy of them is
-/// wiped when it is dropped. The JSON that is sent is made from them and is not wiped.
+/// Values that a person gives with an approval, by name: secret, so they never print.
+///
+/// Wiped when it is dropped is this copy of them, and so is the body that a call makes of it, once it has been sent for
+/// the last time. Not wiped: what the transport copies on the way out (reqwest's and hyper's buffers, and those of TLS),
+/// and JSON that you make of it yourself.
 #[derive(Clone, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct ApprovalInputs(BTreeMap<String, Secret>);

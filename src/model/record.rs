@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::json::RawJson;
+use super::secret::Secret;
 use super::types::{ArtifactId, AssertionId, CommitmentId, EvidenceId, FactId, InformationNeedId, IssueId};
 
 string_enum! {
@@ -272,7 +273,8 @@ wire! {
     }
 }
 
-/// A link that whoever has it can use, so its query, which holds the signature, never prints.
+/// A link that whoever has it can use, so its query, which holds the signature, never prints. This copy of it is wiped
+/// when it is dropped, as a [`WebhookSecret`](crate::webhooks::WebhookSecret) is.
 ///
 /// ```
 /// use shadway::record::SignedUrl;
@@ -283,25 +285,25 @@ wire! {
 /// ```
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct SignedUrl(String);
+pub struct SignedUrl(Secret);
 
 impl SignedUrl {
     /// The whole link, to fetch it.
     #[must_use]
     pub fn expose(&self) -> &str {
-        &self.0
+        self.0.expose()
     }
 }
 
 impl From<String> for SignedUrl {
     fn from(url: String) -> Self {
-        Self(url)
+        Self(url.into())
     }
 }
 
 impl From<&str> for SignedUrl {
     fn from(url: &str) -> Self {
-        Self(url.to_owned())
+        Self::from(url.to_owned())
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 /// The building block of the secret types. What is made from it (JSON, a header) is others' to guard.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Secret(Zeroizing<String>);
 
 impl Secret {

@@ -19,8 +19,11 @@ string_enum! {
     }
 }
 
-/// The secret that deliveries to an endpoint are signed with. It never prints, and this copy of it is wiped when
-/// it is dropped.
+/// The secret that deliveries to an endpoint are signed with. It never prints.
+///
+/// Wiped when it is dropped is this copy of it, what a [`Verifier`](crate::webhooks::Verifier) or a
+/// [`Signer`](crate::webhooks::Signer) makes of it, and the answer that brought it. Not wiped: what the transport held of
+/// that answer (reqwest's and hyper's buffers, and those of TLS), and texts of yours that it was made from by reference.
 ///
 /// ```
 /// use shadway::webhooks::WebhookSecret;

@@ -1,5 +1,8 @@
 //! The events of a workspace, and of one mandate.
 
+use std::future::ready;
+
+use futures_util::TryStreamExt as _;
 use http::Method;
 
 use crate::call::Call;
@@ -9,7 +12,7 @@ use crate::model::routes;
 use crate::model::types::MandateId;
 use crate::page::Page;
 use crate::resources::mandates::MandateHandle;
-use crate::stream::EventStream;
+use crate::stream::{EventStream, History};
 
 /// What a page may hold at most (assumed).
 const LARGEST_PAGE: u32 = 100;
@@ -72,7 +75,9 @@ impl Events {
     pub fn stream(&self) -> EventStream {
         let call = Call::new(&self.client, Method::GET, routes::EVENT_STREAM, &[]);
         let events = self.clone();
-        EventStream::new(call, "workspace", move || Box::pin(events.list().limit(LARGEST_PAGE).items()))
+        EventStream::new(call, "workspace", move |_| {
+            Box::pin(events.list().limit(LARGEST_PAGE).unbudgeted().items())
+        })
     }
 }
 
@@ -136,8 +141,8 @@ impl MandateEvents {
     pub fn stream(&self) -> EventStream {
         let call = Call::new(&self.client, Method::GET, routes::MANDATE_EVENT_STREAM, &[self.id.as_str()]);
         let (name, events) = (format!("mandate:{}", self.id), self.clone());
-        EventStream::new(call, name, move || Box::pin(events.list().limit(LARGEST_PAGE).items()))
-            .of_mandate(self.client.mandates().get(&self.id))
+        EventStream::new(call, name, move |after| events.all_after(after))
+            .of_mandate(self.client.mandates().get(&self.id).unbudgeted())
     }
 
     /// Lists the events after a sequence number, to fill a gap (the parameter is assumed).
@@ -160,5 +165,12 @@ impl MandateEvents {
     /// ```
     pub fn list_after(&self, sequence: u64) -> Call<Page<Event>> {
         self.list().query("afterSequence", sequence)
+    }
+
+    /// All events, or those after a sequence, also should the service list others with them.
+    pub(crate) fn all_after(&self, sequence: Option<u64>) -> History {
+        let list = sequence.map_or_else(|| self.list(), |sequence| self.list_after(sequence));
+        let follows = move |event: &Event| ready(sequence.is_none_or(|sequence| event.sequence > sequence));
+        Box::pin(list.limit(LARGEST_PAGE).unbudgeted().items().try_filter(follows))
     }
 }

@@ -25,6 +25,11 @@ impl Cursor {
         }
     }
 
+    /// Whether it is the caller's still.
+    pub(super) fn is_given(&self) -> bool {
+        self.given
+    }
+
     pub(super) fn id(&self) -> Option<&EventId> {
         self.id.as_ref()
     }

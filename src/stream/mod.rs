@@ -27,6 +27,7 @@ mod ending;
 mod keeper;
 mod lines;
 mod options;
+mod rest;
 mod seen;
 mod state;
 mod steps;
@@ -42,6 +43,7 @@ use connection::Connection;
 use cursor::Cursor;
 use ending::Ending;
 use keeper::Keeper;
+use rest::Rest;
 use seen::Seen;
 use state::Observer;
 pub use state::StreamState;
@@ -97,7 +99,7 @@ pub struct EventStream {
     timer: Arc<dyn Timer>,
     /// Its name in a checkpoint.
     name: Arc<str>,
-    list: Box<dyn Fn() -> History + Send + Sync>,
+    list: Box<dyn Fn(Option<u64>) -> History + Send + Sync>,
     keeper: Option<Keeper>,
     cursor: Cursor,
     event_types: Vec<EventType>,
@@ -111,12 +113,14 @@ pub struct EventStream {
     phase: Phase,
     backoff: Backoff,
     seen: Seen,
+    /// How much text the event given out last came in.
+    event_bytes: usize,
     /// Connections in a row, from the last one that brought an event on.
     attempts: u32,
 }
 
-/// All events so far, as they are listed.
-type History = Pin<Box<dyn Stream<Item = Result<Event>> + Send>>;
+/// All events so far, or those after a sequence, as they are listed.
+pub(crate) type History = Pin<Box<dyn Stream<Item = Result<Event>> + Send>>;
 
 enum Phase {
     Start,
@@ -125,6 +129,8 @@ enum Phase {
         events: History,
         next: Box<Self>,
     },
+    /// The mandate has ended, and what was not streamed by then is listed.
+    Rest(Box<Rest>),
     Opening {
         opening: Pin<Box<dyn Future<Output = Result<Response<Body>>> + Send>>,
         resumes: bool,
@@ -135,11 +141,12 @@ enum Phase {
 }
 
 impl EventStream {
-    /// The stream that a call opens, of this name, and the list of its events so far.
+    /// The stream that a call opens, of this name, and the list of its events so far; of one mandate also of those after
+    /// a sequence.
     pub(crate) fn new(
         call: Call<Event>,
         name: impl Into<Arc<str>>,
-        list: impl Fn() -> History + Send + Sync + 'static,
+        list: impl Fn(Option<u64>) -> History + Send + Sync + 'static,
     ) -> Self {
         Self {
             timer: Arc::clone(&call.transport().timer),
@@ -158,6 +165,7 @@ impl EventStream {
             phase: Phase::Start,
             backoff: Backoff::new(),
             seen: Seen::default(),
+            event_bytes: 0,
             attempts: 0,
         }
     }
@@ -172,6 +180,11 @@ impl EventStream {
     #[must_use]
     pub fn cursor(&self) -> Option<&EventId> {
         self.cursor.id()
+    }
+
+    /// How large the event given out last was, in bytes as it was sent; nothing if it was listed.
+    pub(crate) fn event_bytes(&self) -> usize {
+        self.event_bytes
     }
 
     /// The next event; `None` at the end. Dropping the future loses nothing.
@@ -222,6 +235,7 @@ impl fmt::Debug for EventStream {
         let phase = match self.phase {
             Phase::Start => "start",
             Phase::History { .. } => "history",
+            Phase::Rest(_) => "rest",
             Phase::Opening { .. } => "opening",
             Phase::Open(_) => "open",
             Phase::Waiting(_) => "waiting",

@@ -22,6 +22,13 @@ impl EventStream {
             }
             ready!(keeper.poll_saved(context))?;
         }
+        match self.poll_phase(context) {
+            Poll::Pending => self.poll_ending(context).map_ok(|()| None),
+            step => step,
+        }
+    }
+
+    fn poll_phase(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>>> {
         let done = match &mut self.phase {
             Phase::Start => self.connect(),
             Phase::Opening { opening, resumes } => {
@@ -33,24 +40,17 @@ impl EventStream {
                 let item = ready!(events.as_mut().poll_next(context));
                 return Poll::Ready(self.listed(item));
             }
+            Phase::Rest(_) => return self.poll_rest(context),
             Phase::Open(connection) => {
                 let polled = connection.poll_block(context, &*self.timer);
                 if let Some(milliseconds) = connection.take_retry() {
                     self.backoff.set_base(milliseconds);
                 }
-                match polled {
-                    Poll::Ready(Ok(block)) => return Poll::Ready(Ok(self.take(block))),
-                    Poll::Ready(Err(why)) => {
+                match ready!(polled) {
+                    Ok(block) => return Poll::Ready(Ok(self.take(block))),
+                    Err(why) => {
                         let request_id = connection.request_id();
                         self.broken(why, request_id)
-                    }
-                    Poll::Pending => {
-                        let Some(ending) = self.ending.as_mut().filter(|_| self.until_terminal) else {
-                            return Poll::Pending;
-                        };
-                        let ended = ready!(ending.poll(context));
-                        self.phase = Phase::Over;
-                        ended
                     }
                 }
             }
@@ -62,6 +62,16 @@ impl EventStream {
             Phase::Over => Ok(()),
         };
         Poll::Ready(done.map(|()| None))
+    }
+
+    /// Looks, while a connection has nothing or there is none, whether the mandate has ended.
+    fn poll_ending(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let connects = matches!(self.phase, Phase::Opening { .. } | Phase::Open(_) | Phase::Waiting(_));
+        let ending = self.ending.as_mut().filter(|_| self.until_terminal && connects);
+        let Some(ending) = ending else { return Poll::Pending };
+        let ended = ready!(ending.poll(context));
+        self.finish();
+        Poll::Ready(ended)
     }
 
     fn connect(&mut self) -> Result<()> {
@@ -114,7 +124,7 @@ impl EventStream {
     /// Goes on with a connection. With a checkpoint and no cursor all that happened before it comes first.
     fn follow(&mut self, next: Phase, resumes: bool) {
         self.phase = match &self.keeper {
-            Some(_) if !resumes => Phase::History { events: (self.list)(), next: Box::new(next) },
+            Some(_) if !resumes => Phase::History { events: (self.list)(None), next: Box::new(next) },
             _ => next,
         };
     }
@@ -149,6 +159,7 @@ impl EventStream {
     fn take(&mut self, block: Block) -> Option<Event> {
         self.cursor.follow(block.id);
         let frame = block.frame?;
+        self.event_bytes = frame.data.len();
         let event: Event = match serde_json::from_str(&frame.data) {
             Ok(event) => event,
             Err(error) => {
@@ -162,13 +173,13 @@ impl EventStream {
     }
 
     /// The event, if it is to be given out.
-    fn give(&mut self, event: Event) -> Option<Event> {
-        if let Some(ending) = &mut self.ending {
-            ending.heard();
-        }
+    pub(super) fn give(&mut self, event: Event) -> Option<Event> {
         // A connection that brings only what was there before is no better than one that brings nothing.
         if !self.seen.is_new(&event) {
             return None;
+        }
+        if let Some(ending) = &mut self.ending {
+            ending.heard(&event);
         }
         self.backoff.reset();
         self.attempts = 1;
@@ -193,11 +204,12 @@ impl EventStream {
     }
 
     /// The way to the next connection, if there is to be one.
-    fn wait(&mut self, cause: Error) -> Result<()> {
+    pub(super) fn wait(&mut self, cause: Error) -> Result<()> {
         if self.max_reconnects.is_some_and(|most| self.attempts > most) {
             return Err(cause);
         }
         let delay = self.backoff.next(fastrand::f64(), cause.retry_after());
+        self.call.iter().for_each(|call| call.trace_reconnect(&cause, delay));
         self.phase = Phase::Waiting(self.timer.sleep(delay));
         self.observer.see(&StreamState::Waiting { cause, delay });
         Ok(())
@@ -205,6 +217,6 @@ impl EventStream {
 }
 
 /// Whether another connection may do better.
-fn passes(error: &Error) -> bool {
+pub(super) fn passes(error: &Error) -> bool {
     error.passes() || error.status() == Some(StatusCode::TOO_EARLY)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode};
 use serde::de::DeserializeOwned;
 
@@ -14,6 +14,7 @@ use crate::config::{ApiKey, BaseUrl, Mode};
 use crate::error::{CallFacts, Cause, Error, Result};
 use crate::model::json::misfit;
 
+pub(crate) mod budget;
 mod open;
 pub(crate) mod outcome;
 pub(crate) mod request;
@@ -21,11 +22,17 @@ pub(crate) mod request;
 pub(crate) mod reqwest;
 pub(crate) mod retry;
 pub(crate) mod seam;
-mod trace;
+#[cfg(feature = "tracing")]
+pub(crate) mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "untraced.rs"]
+pub(crate) mod trace;
+mod wiped;
 
 #[cfg(feature = "local")]
 pub(crate) use self::reqwest::ReqwestService;
 pub use crate::clock::{Sleep, Timer};
+use budget::Budget;
 use outcome::Outcome;
 use request::{Key, Request};
 pub use seam::{Body, HttpError, HttpFuture, HttpService, LongLived};
@@ -44,6 +51,8 @@ pub(crate) struct Limits {
     pub(crate) attempt_timeout: Duration,
     pub(crate) max_retries: u32,
     pub(crate) max_response_bytes: usize,
+    /// In tokens; `None` for retries without a budget.
+    pub(crate) retry_budget: Option<u32>,
 }
 
 /// All that a client's calls share.
@@ -55,6 +64,7 @@ pub(crate) struct Transport {
     /// Sent with every request: the user agent, and what the caller added.
     pub(crate) headers: HeaderMap,
     pub(crate) limits: Limits,
+    pub(crate) budget: Option<Budget>,
 }
 
 impl Transport {
@@ -65,24 +75,28 @@ impl Transport {
     /// Sends a request, with retries, and gives the answer if it is a 2xx.
     pub(crate) async fn send(&self, request: &Request) -> Result<Answer> {
         let wire = self.encode(request)?;
-        let finished = retry::run(self, request, &wire).await;
+        let span = trace::Span::new(request, wire.uri(), &*self.timer);
+        let finished = span.around(retry::run(self, request, &wire)).await;
         let key = wire.headers().get(IDEMPOTENCY_KEY).and_then(|key| key.to_str().ok());
         let mut call = CallFacts {
             attempts: finished.attempts,
             idempotency_key: key.map(str::to_owned),
             ambiguous: finished.ambiguous,
             out_of_time: finished.out_of_time,
+            out_of_budget: finished.out_of_budget,
             ..CallFacts::default()
         };
         self.learn(&mut call, &finished.outcome);
-        match finished.outcome.into_answer() {
+        let result = match finished.outcome.into_answer() {
             Ok(answer) => {
                 // What the decoder has to know, should the body not fit.
                 call.ambiguous = request.is_change();
                 Ok(Answer { call, ..answer })
             }
             Err(cause) => Err(Error::new(cause, call)),
-        }
+        };
+        span.answered(&result, &*self.timer);
+        result
     }
 
     /// What an answer says of the call it belongs to.
@@ -118,8 +132,7 @@ impl Transport {
         if let Some(key) = key {
             headers.insert(IDEMPOTENCY_KEY, key);
         }
-        let (name, value) = self.api_key.header()?;
-        headers.insert(name, value);
+        headers.insert(AUTHORIZATION, self.api_key.header());
         Ok(wire)
     }
 }
@@ -132,6 +145,7 @@ impl fmt::Debug for Transport {
             .field("mode", &self.mode())
             .field("headers", &self.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>())
             .field("limits", &self.limits)
+            .field("budget", &self.budget)
             .field("service", &self.service)
             .field("timer", &self.timer)
             .finish_non_exhaustive()

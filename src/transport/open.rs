@@ -35,29 +35,23 @@ impl Transport {
         }
         wire.extensions_mut().insert(LongLived);
         let limit = self.limits.attempt_timeout;
-        let started = self.timer.now();
+        let span = trace::Span::new(request, wire.uri(), &*self.timer);
         let exchange = pin!(async {
             match self.service.call(wire).await {
                 Ok(response) if response.status().is_success() => Ok(response),
                 other => Err(Outcome::read(other, NO_ANSWER_BYTES).await),
             }
         });
-        let opened = match select(exchange, self.timer.sleep(limit)).await {
+        let opened = match span.around(select(exchange, self.timer.sleep(limit))).await {
             Either::Left((opened, _)) => opened,
             Either::Right(_) => Err(Outcome::AttemptTimeout(limit)),
         };
-        let took = self.timer.now().saturating_duration_since(started);
-        let outcome = match opened {
-            Ok(response) => {
-                trace::opened(request, attempt, took);
-                return Ok(response);
-            }
-            Err(outcome) => outcome,
-        };
-        trace::attempt(request, attempt, &outcome, took);
-        let mut call = CallFacts { attempts: attempt, ..CallFacts::default() };
-        self.learn(&mut call, &outcome);
-        let cause = outcome.into_answer().err().unwrap_or(Cause::StreamEnd);
-        Err(Error::new(cause, call))
+        let result = opened.map_err(|outcome| {
+            let mut call = CallFacts { attempts: attempt, ..CallFacts::default() };
+            self.learn(&mut call, &outcome);
+            Error::new(outcome.into_answer().err().unwrap_or(Cause::StreamEnd), call)
+        });
+        span.opened(&result, attempt, &*self.timer);
+        result
     }
 }

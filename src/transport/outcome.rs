@@ -10,7 +10,8 @@ use http_body_util::BodyExt as _;
 
 use super::Answer;
 use super::seam::{Body, HttpError, HttpErrorKind};
-use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, one_line};
+use super::wiped::Wiped;
+use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, is_retried_status, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 
 /// How much of a refusal's body is read: enough to keep the connection in use.
@@ -127,6 +128,30 @@ impl Outcome {
         }
     }
 
+    /// Whether the attempt was given up for lack of an answer.
+    pub(crate) fn is_attempt_timeout(&self) -> bool {
+        matches!(self, Self::AttemptTimeout(_) | Self::TransportTimeout(_))
+    }
+
+    /// Whether the service did its work, also if that was to refuse the request for what it asks.
+    pub(crate) fn shows_health(&self) -> bool {
+        match self {
+            Self::Answer(_) => true,
+            Self::Refused(answer, _) => answer.status.is_client_error() && !self.calls_for_retry(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is a refusal that may pass.
+    pub(crate) fn calls_for_retry(&self) -> bool {
+        match self {
+            Self::Refused(answer, _) => {
+                is_retried_status(answer.status) || self.code() == Some(&ErrorCode::IdempotencyInProgress)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether this outcome settles what became of earlier attempts with the same key.
     pub(crate) fn is_final_word(&self) -> bool {
         match self {
@@ -154,15 +179,15 @@ struct Read {
 
 /// Reads a body up to a limit and never holds more than a frame beyond it.
 async fn read(mut body: Body, limit: usize) -> Result<Read, BoxError> {
-    let mut bytes = Vec::new();
+    let mut bytes = Wiped::default();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         let room = limit - bytes.len();
         if data.len() > room {
-            bytes.extend_from_slice(&data[..room]);
+            bytes.extend(&data[..room]);
             return Ok(Read { bytes: bytes.into(), whole: false });
         }
-        bytes.extend_from_slice(&data);
+        bytes.extend(&data);
     }
     Ok(Read { bytes: bytes.into(), whole: true })
 }

@@ -10,6 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use super::is_change;
+use super::wiped::Wiped;
 use crate::config::{is_dot_segment, parse_header};
 use crate::error::{Error, Result};
 
@@ -23,8 +24,8 @@ const LONGEST_KEY: usize = 255;
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// The path with `{id}` for what the caller filled in: fit for a log.
-    pub(crate) template: &'static str,
+    /// The path with `{id}` for what the caller filled in, fit for a log; `None` if the caller wrote it all out.
+    pub(crate) template: Option<&'static str>,
     path: String,
     query: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
@@ -32,6 +33,8 @@ pub(crate) struct Request {
     pub(crate) key: Key,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_retries: Option<u32>,
+    /// Whether its retries are paid for from the client's budget.
+    pub(crate) budgeted: bool,
 }
 
 #[derive(Clone)]
@@ -55,7 +58,7 @@ impl Request {
                 path.push_str(segment);
             }
         }
-        Ok(Self::to_path(method, template, path))
+        Ok(Self::to_path(method, Some(template), path))
     }
 
     /// A request to any path the caller writes out.
@@ -73,10 +76,10 @@ impl Request {
         if path.starts_with("//") || path.split('/').any(is_dot_segment) {
             return refuse("has a `.`, `..` or empty first segment, which would end up elsewhere");
         }
-        Ok(Self::to_path(method, "(raw)", path.to_owned()))
+        Ok(Self::to_path(method, None, path.to_owned()))
     }
 
-    fn to_path(method: Method, template: &'static str, path: String) -> Self {
+    fn to_path(method: Method, template: Option<&'static str>, path: String) -> Self {
         Self {
             method,
             template,
@@ -87,6 +90,7 @@ impl Request {
             key: Key::Auto,
             timeout: None,
             max_retries: None,
+            budgeted: true,
         }
     }
 
@@ -120,9 +124,10 @@ impl Request {
     }
 
     pub(crate) fn set_json(&mut self, body: &impl Serialize) -> Result<()> {
-        let bytes = serde_json::to_vec(body)
+        let mut json = Wiped::default();
+        serde_json::to_writer(&mut json, body)
             .map_err(|error| Error::invalid_input(format!("the body can't be written as JSON: {error}")))?;
-        self.body = Some(bytes.into());
+        self.body = Some(json.into());
         Ok(())
     }
 
@@ -147,7 +152,7 @@ impl Request {
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Neither the query nor a header nor the body: any of them may hold a secret.
-        write!(f, "{} {}", self.method, self.template)
+        write!(f, "{} {}", self.method, self.template.unwrap_or("(raw)"))
     }
 }
 

@@ -9,11 +9,10 @@ use futures_util::future::{Either, select};
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
 
+use super::budget::Share;
 use super::outcome::Outcome;
 use super::request::Request;
 use super::{Transport, trace};
-use crate::error::is_retried_status;
-use crate::model::errors::ErrorCode;
 
 /// The delays before the jitter: from half a second, doubled, to 8 s (assumed).
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -28,6 +27,8 @@ pub(crate) struct Finished {
     pub(crate) ambiguous: bool,
     /// The call's timeout, if it is why there was no other attempt.
     pub(crate) out_of_time: Option<Duration>,
+    /// The client's budget is why there was no other attempt.
+    pub(crate) out_of_budget: bool,
 }
 
 /// Sends a request until an outcome stands.
@@ -37,8 +38,14 @@ pub(crate) async fn run(transport: &Transport, request: &Request, wire: &http::R
     let deadline = limit.and_then(|limit| transport.timer.now().checked_add(limit));
     let retries = request.max_retries.unwrap_or(transport.limits.max_retries);
     let mut delays = delays(retries);
-    let mut finished =
-        Finished { outcome: Outcome::CallTimeout, attempts: 0, ambiguous: false, out_of_time: None };
+    let mut share = Share::of(transport.budget.as_ref().filter(|_| request.budgeted));
+    let mut finished = Finished {
+        outcome: Outcome::CallTimeout,
+        attempts: 0,
+        ambiguous: false,
+        out_of_time: None,
+        out_of_budget: false,
+    };
     loop {
         let remaining = deadline.map(|deadline| left(deadline, transport.timer.now()));
         if remaining.is_some_and(|remaining| remaining.is_zero()) {
@@ -46,7 +53,7 @@ pub(crate) async fn run(transport: &Transport, request: &Request, wire: &http::R
             break;
         }
         finished.attempts += 1;
-        finished.outcome = attempt(transport, request, wire, finished.attempts, remaining).await;
+        finished.outcome = attempt(transport, wire, remaining).await;
         if finished.outcome.is_final_word() {
             finished.ambiguous = false;
         } else {
@@ -67,8 +74,15 @@ pub(crate) async fn run(transport: &Transport, request: &Request, wire: &http::R
             finished.out_of_time = limit;
             break;
         }
-        trace::retry(request, finished.attempts, delay);
+        if !share.pay(finished.outcome.is_attempt_timeout()) {
+            finished.out_of_budget = true;
+            break;
+        }
+        trace::retry(request, &finished.outcome, finished.attempts, delay);
         transport.timer.sleep(delay).await;
+    }
+    if finished.outcome.shows_health() {
+        share.refund();
     }
     finished
 }
@@ -78,27 +92,18 @@ fn left(deadline: Instant, now: Instant) -> Duration {
 }
 
 /// One request and its whole answer, within what time there is.
-async fn attempt(
-    transport: &Transport,
-    request: &Request,
-    wire: &http::Request<Bytes>,
-    number: u32,
-    remaining: Option<Duration>,
-) -> Outcome {
+async fn attempt(transport: &Transport, wire: &http::Request<Bytes>, remaining: Option<Duration>) -> Outcome {
     let attempt_timeout = transport.limits.attempt_timeout;
-    let started = transport.timer.now();
     let exchange = pin!(async {
         let response = transport.service.call(wire.clone()).await;
         Outcome::read(response, transport.limits.max_response_bytes).await
     });
     let time = remaining.map_or(attempt_timeout, |remaining| remaining.min(attempt_timeout));
-    let outcome = match select(exchange, transport.timer.sleep(time)).await {
+    match select(exchange, transport.timer.sleep(time)).await {
         Either::Left((outcome, _)) => outcome,
         Either::Right(_) if time < attempt_timeout => Outcome::CallTimeout,
         Either::Right(_) => Outcome::AttemptTimeout(attempt_timeout),
-    };
-    trace::attempt(request, number, &outcome, left(transport.timer.now(), started));
-    outcome
+    }
 }
 
 /// The delays of an exponential backoff, one for each retry. They have no jitter yet: backon's only adds,
@@ -127,10 +132,7 @@ pub(crate) fn decide(outcome: &Outcome, conditions: &Conditions) -> Option<Durat
         Outcome::NotSent(_) => Some(backoff),
         _ if !conditions.replayable => None,
         Outcome::Broken(_) | Outcome::AttemptTimeout(_) | Outcome::TransportTimeout(_) => Some(backoff),
-        Outcome::Refused(answer, _)
-            if is_retried_status(answer.status)
-                || outcome.code() == Some(&ErrorCode::IdempotencyInProgress) =>
-        {
+        Outcome::Refused(answer, _) if outcome.calls_for_retry() => {
             match retry_after(&answer.headers, conditions.wall_clock) {
                 Some(wish) => Some(wish).filter(|wish| *wish <= LONGEST_RETRY_AFTER),
                 None => Some(backoff),

@@ -60,6 +60,17 @@ fn gaps() -> Vec<(&'static str, Vec<Link>, Vec<Duration>)> {
             vec![millis(200), 40 * SECOND],
         ),
         ("refused with 404", vec![Link::refused(404)], vec![millis(1), SECOND, millis(2_500)]),
+        (
+            "refused with 404, then open",
+            vec![Link::refused(404), Link::open()],
+            vec![100 * SECOND, 1_000 * SECOND],
+        ),
+        (
+            "refused with 403 twice, then open",
+            vec![Link::refused(403), Link::refused(403), Link::open()],
+            vec![150 * SECOND, 1_000 * SECOND],
+        ),
+        ("an event that is too large", vec![Link::flooded(60 * SECOND), Link::open()], vec![millis(61_500)]),
         ("refused with 410 from the start", vec![Link::refused(410)], vec![millis(1), SECOND]),
     ]
 }
@@ -128,6 +139,38 @@ async fn a_read_that_lags_behind_the_event_is_made_again() {
     let error = world.work().wait().timeout(Duration::from_secs(1_800)).await.unwrap_err();
     assert!(error.is_wait_timeout(), "an event alone ends no wait");
     assert!(world.reads() < 110, "and the service is not pressed: {}", world.reads());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_lags_is_made_again_as_soon_after_the_third_hint_as_after_the_first() {
+    for lag in [millis(10), millis(300), SECOND, millis(3_900)] {
+        for (asks, rumor) in [(false, "completed"), (true, "needs_approval"), (true, "failed")] {
+            let at = 100 * SECOND;
+            let rumors = [10, 50, 99].map(|second| (second * SECOND, Change::Rumor(rumor)));
+            let changes = rumors.into_iter().chain([(at, change(asks))]);
+            let world = World::new(changes, [Link::open()]).lagging(lag);
+            let late = lateness(at + lag, &world, asks).await;
+            assert!(late <= SECOND, "lag {lag:?}, {rumor}, approval: {asks}: {late:?} late");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_again_and_again_puts_off_no_read() {
+    for every in [millis(900), 7 * SECOND] {
+        for interval in [None, Some(20 * SECOND)] {
+            let at = 300 * SECOND;
+            let world = World::new([(at, Change::Unsaid("completed"))], [Link::open().cut(every)]);
+            let wait = world.work().wait();
+            let wait = match interval {
+                Some(interval) => wait.poll_interval(interval),
+                None => wait,
+            };
+            assert_eq!(wait.await.unwrap().status, MandateStatus::Completed);
+            let late = world.elapsed() - at;
+            assert!(late <= interval.unwrap_or(30 * SECOND) + millis(10), "cut every {every:?}: {late:?}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use shadway::ErrorKind;
 use shadway::mandates::{Mandate, MandateStatus, WatchedEvents, Watcher};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, unconstrained};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::fleet::{Fleet, id};
@@ -60,7 +61,7 @@ async fn ten_thousand_waits_take_one_stream_and_all_return() {
 async fn a_wait_is_small() {
     let watcher = Fleet::new(1, SECOND).client().watcher();
     let wait = watcher.wait("mnd_0").timeout(SECOND).into_future();
-    assert!(size_of_val(&*wait) <= 640, "{} bytes", size_of_val(&*wait));
+    assert!(size_of_val(&*wait) <= 112, "{} bytes", size_of_val(&*wait));
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,6 +128,36 @@ async fn a_change_that_no_event_tells_of_is_found_by_the_next_poll() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_again_and_again_puts_off_no_read() {
+    for trouble in [false, true] {
+        let fleet = Fleet::new(1, millis(5));
+        let watcher = fleet.client().watcher();
+        let wait = spawn(&watcher, 0);
+        let cutting = fleet.clone();
+        let cuts = tokio::spawn(async move {
+            loop {
+                sleep(6 * SECOND).await;
+                // With an event, so that it is soon open again.
+                cutting.tell(0, "test.happened", json!({}));
+                sleep(millis(1)).await;
+                cutting.cut();
+            }
+        });
+        if trouble {
+            sleep(120 * SECOND).await;
+            fleet.refuse_reads(Some(503));
+        }
+        sleep(120 * SECOND).await;
+        fleet.set_silently(0, "completed");
+        fleet.refuse_reads(None);
+        let started = Instant::now();
+        soon(wait).await.unwrap().unwrap();
+        assert!(started.elapsed() <= 30 * SECOND + millis(20), "{:?}", started.elapsed());
+        cuts.abort();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_that_is_dropped_while_it_drives_hands_over_to_another() {
     let fleet = Fleet::new(4, millis(5));
     let watcher = fleet.client().watcher();
@@ -155,8 +186,9 @@ async fn those_who_are_not_polled_hold_up_nobody() {
     for wait in &mut busy {
         assert!(timeout(millis(1), wait).await.is_err());
     }
-    for reader in &mut readers {
-        assert!(timeout(millis(1), reader.next()).await.is_err());
+    let mut asking: Vec<_> = readers.iter_mut().map(|reader| Box::pin(reader.next())).collect();
+    for next in &mut asking {
+        assert!(timeout(millis(1), next).await.is_err());
     }
     sleep(SECOND).await;
     for round in 0..10 {
@@ -168,6 +200,55 @@ async fn those_who_are_not_polled_hold_up_nobody() {
     soon(polled).await.unwrap().unwrap();
     assert!(started.elapsed() <= millis(2_050), "{:?}", started.elapsed());
     assert_eq!(fleet.counts().streams, 1);
+}
+
+/// Hears of the events of the first mandate in a task of its own, and says when.
+fn hear(watcher: &Watcher) -> mpsc::UnboundedReceiver<Instant> {
+    let (sender, heard) = mpsc::unbounded_channel();
+    let mut events = watcher.events("mnd_0");
+    tokio::spawn(async move {
+        while let Some(event) = events.next().await {
+            event.unwrap();
+            sender.send(Instant::now()).unwrap();
+        }
+    });
+    heard
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_busy_delays_no_other() {
+    // With an event it was given, with something else meanwhile, or with a list of what it was too slow for.
+    for way in 0..3 {
+        let fleet = Fleet::new(4, if way == 2 { 10 * SECOND } else { millis(5) });
+        let watcher = fleet.client().watcher();
+        let mut heard = hear(&watcher);
+        for number in 1..4 {
+            let mut busy = watcher.events(id(number));
+            tokio::spawn(async move {
+                for taken in 0.. {
+                    if way == 1 {
+                        let _ = timeout(millis(1), busy.next()).await;
+                    } else {
+                        busy.next().await.unwrap().unwrap();
+                    }
+                    if way != 2 || taken == 0 {
+                        sleep(10 * SECOND).await;
+                    }
+                }
+            });
+        }
+        sleep(SECOND).await;
+        for round in 0..30 {
+            for _ in 0..if way == 2 && round == 0 { 300 } else { 1 } {
+                (1..4).for_each(|number| fleet.tell(number, "test.happened", json!({})));
+            }
+            sleep(millis(700)).await;
+            let told = Instant::now();
+            fleet.tell(0, "test.happened", json!({}));
+            let late = soon(heard.recv()).await.unwrap() - told;
+            assert!(late <= millis(10), "way {way}, round {round}: {late:?}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -195,6 +276,107 @@ async fn a_slow_reader_loses_nothing_and_holds_up_nobody() {
     assert_eq!(sequences(&mut slow, 1).await, [1_051]);
     assert!(timeout(SECOND, slow.next()).await.is_err());
     assert_eq!(fleet.counts().streams, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_events_that_wait_for_a_slow_reader_are_bounded_in_bytes() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let (mut slow, mut other) = (watcher.events("mnd_0"), watcher.events("mnd_1"));
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    for _ in 0..30 {
+        fleet.tell(0, "test.happened", json!({"text": "x".repeat(100_000)}));
+    }
+    assert!(timeout(SECOND, other.next()).await.is_err());
+    assert_eq!(sequences(&mut slow, 10).await, (1..=10).collect::<Vec<_>>());
+    assert_eq!(fleet.counts().lists, 0);
+    assert_eq!(sequences(&mut slow, 20).await, (11..=30).collect::<Vec<_>>());
+    assert_eq!(fleet.counts().lists, 1);
+}
+
+/// A reader who was too slow by some events, of which the last has the sequence 300, and has taken those that waited.
+async fn overtaken(fleet: &Fleet) -> WatchedEvents {
+    let watcher = fleet.client().watcher();
+    let mut slow = watcher.events("mnd_0");
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    let mut other = watcher.events("mnd_1");
+    assert!(timeout(SECOND, other.next()).await.is_err());
+    for _ in 0..300 {
+        fleet.tell(0, "test.happened", json!({}));
+        fleet.tell(1, "test.happened", json!({}));
+        sequences(&mut other, 1).await;
+    }
+    assert_eq!(sequences(&mut slow, 256).await, (1..=256).collect::<Vec<_>>());
+    slow
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_what_was_missed_that_fails_for_a_while_is_asked_for_again() {
+    for status in [429, 500, 503] {
+        let fleet = Fleet::new(2, millis(5));
+        let mut slow = overtaken(&fleet).await;
+        fleet.refuse_reads(Some(status));
+        let before = fleet.counts().lists;
+        assert!(timeout(60 * SECOND, slow.next()).await.is_err());
+        assert!((6..80).contains(&(fleet.counts().lists - before)), "{:?}", fleet.counts());
+        fleet.refuse_reads(None);
+        fleet.tell(0, "test.happened", json!({}));
+        assert_eq!(sequences(&mut slow, 45).await, (257..=301).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_what_was_missed_that_is_refused_is_an_error() {
+    let fleet = Fleet::new(2, millis(5));
+    let mut slow = overtaken(&fleet).await;
+    fleet.refuse_reads(Some(403));
+    assert_eq!(soon(slow.next()).await.unwrap().unwrap_err().kind(), ErrorKind::Permission);
+    assert!(soon(slow.next()).await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_lags_behind_what_was_missed_is_asked_for_again() {
+    let fleet = Fleet::new(2, millis(5));
+    let mut slow = overtaken(&fleet).await;
+    fleet.lists_lag(20);
+    assert_eq!(sequences(&mut slow, 34).await, (257..=290).collect::<Vec<_>>());
+    assert!(timeout(3 * SECOND, slow.next()).await.is_err());
+    fleet.lists_lag(0);
+    assert_eq!(sequences(&mut slow, 10).await, (291..=300).collect::<Vec<_>>());
+    // What the service never lists holds up nothing for ever.
+    let fleet = Fleet::new(2, millis(5));
+    let mut slow = overtaken(&fleet).await;
+    fleet.lists_lag(20);
+    sequences(&mut slow, 34).await;
+    fleet.tell(0, "test.happened", json!({}));
+    let mut last = 0;
+    while last != 301 {
+        last = timeout(150 * SECOND, slow.next()).await.unwrap().unwrap().unwrap().sequence;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_the_sequence_zero_is_given_out_too() {
+    let fleet = Fleet::new(3, millis(5));
+    fleet.count_from_zero();
+    let watcher = fleet.client().watcher();
+    let mut quick = watcher.events("mnd_0");
+    let mut slow = watcher.events("mnd_1");
+    let mut forgotten = watcher.events("mnd_2");
+    for reader in [&mut quick, &mut slow, &mut forgotten] {
+        assert!(timeout(SECOND, reader.next()).await.is_err());
+    }
+    for number in 0..300 {
+        fleet.tell(0, "test.happened", json!({}));
+        fleet.tell(1, "test.happened", json!({}));
+        assert_eq!(sequences(&mut quick, 1).await, [number]);
+    }
+    assert_eq!(sequences(&mut slow, 300).await, (0..300).collect::<Vec<_>>());
+    fleet.forget();
+    fleet.cut();
+    fleet.tell(2, "test.happened", json!({}));
+    fleet.tell(2, "test.happened", json!({}));
+    assert_eq!(sequences(&mut forgotten, 2).await, [0, 1]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -262,6 +444,70 @@ async fn a_read_that_lags_behind_the_event_is_made_again() {
     assert!(!stays.is_finished());
 }
 
+/// Tells of a status that no read sees.
+fn rumor(fleet: &Fleet, number: usize, status: &str) {
+    let mandate = json!({"id": id(number), "agent": "agt_1", "objective": "Say hello.", "status": status});
+    fleet.tell(number, "mandate.status_changed", json!({"mandate": mandate}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_lags_is_made_again_as_soon_after_the_third_hint_as_after_the_first() {
+    for lag in [millis(10), millis(300), SECOND, millis(3_900)] {
+        for asks in [false, true] {
+            let fleet = Fleet::new(1, millis(5));
+            let watcher = fleet.client().watcher();
+            let wait = watcher.clone();
+            let wait = tokio::spawn(async move {
+                match asks {
+                    true => wait.wait_for_approval("mnd_0").await.map(|asked| assert!(asked.is_some())),
+                    false => wait.wait("mnd_0").await.map(|_| ()),
+                }
+            });
+            for pause in [SECOND, 40 * SECOND, 50 * SECOND, SECOND] {
+                sleep(pause).await;
+                rumor(&fleet, 0, if asks { "needs_approval" } else { "completed" });
+            }
+            sleep(lag).await;
+            if asks {
+                fleet.ask_silently(0)
+            } else {
+                fleet.set_silently(0, "completed")
+            }
+            let started = Instant::now();
+            soon(wait).await.unwrap().unwrap();
+            assert!(started.elapsed() <= SECOND + millis(10), "{lag:?}, {asks}: {:?}", started.elapsed());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hint_that_has_come_true_costs_those_who_wait_on_nothing() {
+    let fleet = Fleet::new(1, millis(5));
+    let watcher = fleet.client().watcher();
+    let _stays = spawn(&watcher, 0);
+    let asked = tokio::spawn(watcher.wait_for_approval("mnd_0").into_future());
+    sleep(SECOND).await;
+    fleet.ask(0);
+    assert!(soon(asked).await.unwrap().unwrap().is_some());
+    let before = fleet.counts();
+    sleep(20 * SECOND).await;
+    assert_eq!(fleet.counts(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hint_that_comes_to_nothing_is_forgotten() {
+    let fleet = Fleet::new(1, millis(5));
+    let watcher = fleet.client().watcher();
+    let _wait = spawn(&watcher, 0);
+    sleep(SECOND).await;
+    rumor(&fleet, 0, "completed");
+    sleep(300 * SECOND).await;
+    let before = fleet.counts().gets;
+    sleep(300 * SECOND).await;
+    let reads = fleet.counts().gets - before;
+    assert!((10..=14).contains(&reads), "{reads}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_begins_while_the_read_for_one_that_left_is_under_way_has_its_own() {
     let fleet = Fleet::new(9, 2 * SECOND);
@@ -298,6 +544,69 @@ async fn where_the_stream_is_refused_waits_read_and_readers_open_their_own() {
     assert!(started.elapsed() <= SECOND + millis(10), "{:?}", started.elapsed());
     fleet.tell(1, "test.happened", json!({}));
     while soon(events.next()).await.unwrap().unwrap().mandate != "mnd_1" {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_between_the_shared_stream_and_the_readers_own_is_not_lost() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let mut events = [watcher.events("mnd_0"), watcher.events("mnd_1")];
+    for reader in &mut events {
+        assert!(timeout(SECOND, reader.next()).await.is_err());
+    }
+    fleet.tell(0, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events[0], 1).await, [1]);
+    fleet.refuse_streams(Some(403));
+    fleet.cut();
+    fleet.tell(0, "test.happened", json!({}));
+    fleet.tell(1, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events[0], 1).await, [2]);
+    assert_eq!(sequences(&mut events[1], 1).await, [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_was_refused_is_asked_for_again() {
+    let fleet = Fleet::new(2, millis(5));
+    fleet.refuse_streams(Some(403));
+    let watcher = fleet.client().watcher();
+    let waits = [spawn(&watcher, 0), spawn(&watcher, 1)];
+    sleep(300 * SECOND).await;
+    let streams = fleet.counts().streams;
+    assert!((5..=8).contains(&streams), "about once a minute: {streams}");
+    fleet.refuse_streams(None);
+    sleep(61 * SECOND).await;
+    for (number, wait) in waits.into_iter().enumerate() {
+        fleet.set(number, "completed");
+        let started = Instant::now();
+        soon(wait).await.unwrap().unwrap();
+        assert!(started.elapsed() <= millis(10), "{:?}", started.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_is_too_large_costs_no_other() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let wait = spawn(&watcher, 0);
+    let mut events = watcher.events("mnd_1");
+    assert!(timeout(SECOND, events.next()).await.is_err());
+    fleet.tell(1, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [1]);
+    fleet.send_to_all(vec![b'x'; 17 << 20]);
+    fleet.tell(1, "test.happened", json!({}));
+    fleet.set(0, "completed");
+    let started = Instant::now();
+    soon(wait).await.unwrap().unwrap();
+    assert!(started.elapsed() <= SECOND, "{:?}", started.elapsed());
+    assert_eq!(sequences(&mut events, 1).await, [2]);
+    fleet.tell(1, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [3]);
+    // One after the other is no loop without a pause.
+    for _ in 0..200 {
+        fleet.send_to_all(vec![b'x'; 17 << 20]);
+        let _ = timeout(millis(50), events.next()).await;
+    }
+    assert!(fleet.counts().streams <= 8, "{:?}", fleet.counts());
 }
 
 #[tokio::test(start_paused = true)]
@@ -392,6 +701,198 @@ async fn a_wait_that_runs_out_carries_the_mandate() {
     let started = Instant::now();
     let error = watcher.wait("mnd_0").timeout(20 * SECOND).await.unwrap_err();
     assert!(error.is_wait_timeout() && started.elapsed() <= 25 * SECOND + millis(20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_read_is_made_also_after_others_have_failed() {
+    for waits in [1, 100] {
+        let fleet = Fleet::new(waits, millis(5));
+        let watcher = fleet.client().watcher();
+        fleet.refuse_reads(Some(503));
+        let waits: Vec<_> = (0..waits)
+            .map(|number| tokio::spawn(watcher.wait(id(number)).timeout(60 * SECOND).into_future()))
+            .collect();
+        // The next read that nothing calls for is seconds away.
+        sleep(millis(59_000)).await;
+        fleet.refuse_reads(None);
+        (0..waits.len()).for_each(|number| fleet.set_silently(number, "completed"));
+        let before = fleet.counts();
+        for wait in waits {
+            assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Completed);
+        }
+        let counts = fleet.counts();
+        assert!(counts.at_a_time <= 8, "{before:?} {counts:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_read_is_made_also_while_another_hangs() {
+    let fleet = Fleet::new(1, millis(5));
+    let watcher = fleet.client().watcher();
+    let _long = spawn(&watcher, 0);
+    sleep(SECOND).await;
+    fleet.hang_reads(true);
+    let waits: Vec<_> =
+        (0..20).map(|_| tokio::spawn(watcher.wait("mnd_0").timeout(10 * SECOND).into_future())).collect();
+    sleep(9 * SECOND).await;
+    fleet.hang_reads(false);
+    fleet.set_silently(0, "completed");
+    let before = fleet.counts().gets;
+    for wait in waits {
+        assert_eq!(soon(wait).await.unwrap().unwrap().status, MandateStatus::Completed);
+    }
+    assert!(fleet.counts().gets - before <= 2, "{before} {:?}", fleet.counts());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_read_that_fails_is_not_made_again() {
+    let fleet = Fleet::new(100, millis(5));
+    let watcher = fleet.client().watcher();
+    let wait = |number| tokio::spawn(watcher.wait(id(number)).timeout(60 * SECOND).into_future());
+    let waits: Vec<_> = (0..100).map(wait).collect();
+    sleep(59 * SECOND).await;
+    fleet.refuse_reads(Some(503));
+    let (before, started) = (fleet.counts(), Instant::now());
+    for wait in waits {
+        let error = soon(wait).await.unwrap().unwrap_err();
+        assert!(error.is_wait_timeout() && error.last_mandate().is_some());
+    }
+    assert!(started.elapsed() <= SECOND + millis(50), "{:?}", started.elapsed());
+    let counts = fleet.counts();
+    assert!(counts.gets + counts.lists <= before.gets + before.lists + 9, "{before:?} {counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_lists_are_refused_each_is_read_until_lists_can_be() {
+    let fleet = Fleet::new(100, millis(5));
+    fleet.refuse_lists(Some(403));
+    let watcher = fleet.client().watcher();
+    let _waits: Vec<_> = (0..100).map(|number| spawn(&watcher, number)).collect();
+    sleep(100 * SECOND).await;
+    let counts = fleet.counts();
+    assert!(counts.gets > 250 && (2..=4).contains(&counts.lists), "{counts:?}");
+    fleet.refuse_lists(None);
+    sleep(100 * SECOND).await;
+    let before = fleet.counts();
+    sleep(300 * SECOND).await;
+    let counts = fleet.counts();
+    assert!(counts.gets == before.gets && counts.lists - before.lists >= 10, "{before:?} {counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_ended_with_an_approval_still_pending_is_found_among_many() {
+    let fleet = Fleet::new(100, millis(5));
+    let watcher = fleet.client().watcher();
+    fleet.ask(0);
+    fleet.set_silently(0, "failed");
+    let _others: Vec<_> = (1..100).map(|number| spawn(&watcher, number)).collect();
+    let asked = tokio::spawn(watcher.wait_for_approval("mnd_0").into_future());
+    let ended = spawn(&watcher, 0);
+    let started = Instant::now();
+    assert!(soon(asked).await.unwrap().unwrap().is_some());
+    assert_eq!(soon(ended).await.unwrap().unwrap().status, MandateStatus::Failed);
+    assert!(started.elapsed() <= millis(100), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transport_that_panics_is_the_end_of_one_wait_and_of_no_other() {
+    for in_stream in [false, true] {
+        let fleet = Fleet::new(10, millis(5));
+        let watcher = fleet.client().watcher();
+        let mut events = watcher.events("mnd_9");
+        assert!(timeout(SECOND, events.next()).await.is_err());
+        fleet.tell(9, "test.happened", json!({}));
+        assert_eq!(sequences(&mut events, 1).await, [1]);
+        let waits: Vec<_> = (0..9).map(|number| spawn(&watcher, number)).collect();
+        sleep(SECOND).await;
+        if in_stream {
+            fleet.panic_in_stream()
+        } else {
+            fleet.panic_in_read()
+        }
+        fleet.set(0, "completed");
+        sleep(millis(1)).await;
+        fleet.tell(9, "test.happened", json!({}));
+        (1..9).for_each(|number| fleet.set(number, "completed"));
+        let started = Instant::now();
+        let mut panicked = 0;
+        for wait in waits {
+            match soon(wait).await {
+                Ok(mandate) => assert_eq!(mandate.unwrap().status, MandateStatus::Completed),
+                Err(error) => panicked += usize::from(error.is_panic()),
+            }
+        }
+        assert_eq!(panicked, 1);
+        assert!(started.elapsed() <= millis(100), "{:?}", started.elapsed());
+        assert_eq!(sequences(&mut events, 1).await, [2]);
+        assert_eq!(fleet.counts().open, 1);
+    }
+}
+
+/// The waker of a task that, when it is woken, polls another wait then and there.
+struct Inline(std::sync::Mutex<Option<shadway::call::CallFuture<Mandate>>>);
+
+impl std::task::Wake for Inline {
+    fn wake(self: std::sync::Arc<Self>) {
+        let other = self.0.lock().unwrap().take();
+        if let Some(mut other) = other {
+            let _ = other.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+        }
+    }
+}
+
+#[test]
+fn whoever_is_woken_may_drive_then_and_there() {
+    let (sender, done) = std::sync::mpsc::channel();
+    // In a thread of its own, since what goes wrong here never ends.
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        // Unconstrained, so that all events are at hand at once.
+        runtime.unwrap().block_on(unconstrained(async {
+            let fleet = Fleet::new(3, millis(5));
+            let watcher = fleet.client().watcher();
+            let mut events = watcher.events("mnd_2");
+            assert!(timeout(SECOND, events.next()).await.is_err());
+            // More than are taken at once, so that whoever drives calls for another: itself, since nobody else waits.
+            for _ in 0..300 {
+                fleet.tell(2, "test.happened", json!({}));
+            }
+            let inline = Inline(std::sync::Mutex::new(Some(watcher.wait("mnd_1").into_future())));
+            let waker = std::task::Waker::from(std::sync::Arc::new(inline));
+            let mut wait = watcher.wait("mnd_0").into_future();
+            assert!(wait.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+            assert_eq!(sequences(&mut events, 300).await.len(), 300);
+        }));
+        sender.send(()).unwrap();
+    });
+    done.recv_timeout(20 * SECOND).expect("no deadlock");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_of_many_that_end_at_once_returns_first() {
+    let fleet = Fleet::new(2_000, Duration::ZERO);
+    let watcher = fleet.client().watcher();
+    let returned = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let waits: Vec<_> = (0..2_000)
+        .map(|number| {
+            let (wait, returned, fleet) =
+                (watcher.wait(id(number)).into_future(), returned.clone(), fleet.clone());
+            tokio::spawn(unconstrained(async move {
+                wait.await.unwrap();
+                // How many mandates were read before somebody returned.
+                returned.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                fleet.counts().gets
+            }))
+        })
+        .collect();
+    sleep(SECOND).await;
+    let before = fleet.counts().gets;
+    (0..2_000).for_each(|number| fleet.set(number, "completed"));
+    let mut first = usize::MAX;
+    for wait in waits {
+        first = first.min(soon(wait).await.unwrap() - before);
+    }
+    assert!(first <= 100, "{first} were read before the first returned");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Allocations of each way to decode, by event: `cargo run -p benches --release --bin allocations`.
-//! With `waits`, what ten thousand waits hold instead.
+//! With `waits`, what ten thousand waits hold instead; with `webhooks`, what verifying allocates.
 //!
 //! A program of its own: counting takes time, most of it where most is allocated.
 
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use benches::corpus::Corpus;
 use benches::decode::{CHUNKS, floor, with_json};
 use benches::rivals::Sink;
-use benches::waits;
+use benches::{waits, webhooks};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -22,6 +22,15 @@ fn main() -> ExitCode {
             stats.bytes_allocated - stats.bytes_deallocated
         };
         return if waits::memory(&live) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    if std::env::args().nth(1).as_deref() == Some("webhooks") {
+        let count = |work: &dyn Fn()| {
+            let region = Region::new(ALLOCATOR);
+            work();
+            let change = region.change();
+            (change.allocations + change.reallocations, change.bytes_allocated)
+        };
+        return if webhooks::allocations(&count) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let corpus = Corpus::new();
     let count = |work: &mut dyn FnMut(&mut Sink)| {

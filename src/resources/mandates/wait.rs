@@ -26,7 +26,7 @@ use crate::resources::poll::{self, PollOptions};
 /// It reads the mandate at once and follows its events, and each event that may matter makes it read again; what the
 /// read says counts. Should no event come, it reads all the same: about every 30 s while the stream is open, and
 /// while there is none, first after a second and then less and less often, up to 30 s. So a stream that is refused
-/// costs time and never the result.
+/// costs time and never the result; it is asked for again about once a minute.
 ///
 /// A connection that fails, a rate limit or a service in trouble does not end a wait; a mandate that can't be read
 /// (401, 403, 404) does. A status this version does not know counts as not ended. Dropping it closes the stream and

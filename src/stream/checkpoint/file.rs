@@ -17,7 +17,7 @@ const VERSION: u64 = 1;
 ///
 /// A save writes a temporary file in the same folder (the file's name and `.tmp`), syncs it, puts it in the
 /// file's place and syncs the folder: after a crash the file holds the old position or the new one. A file
-/// that doesn't exist is an empty store; its folder has to exist. Any other file that isn't this stream's position,
+/// that doesn't exist is an empty store; its folder has to exist. A link is followed. Any other file that isn't this stream's position,
 /// whole and readable, is a [`CheckpointFileError`] and never taken for an empty store.
 ///
 /// One stream at a time may use a file. Loading and saving block the thread for as long as the disk takes, a few
@@ -57,7 +57,10 @@ impl FileCheckpoint {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // Without its folder, such as that of a disk that isn't mounted, nothing is known of the file.
-                fs::metadata(self.folder()).map_err(|error| self.failed("read", error))?;
+                fs::metadata(folder(&self.path)).map_err(|error| self.failed("read", error))?;
+                if fs::symlink_metadata(&self.path).is_ok() {
+                    return Err(self.no_position("it is a link to a file that doesn't exist"));
+                }
                 return Ok(None);
             }
             Err(error) => return Err(self.failed("read", error)),
@@ -74,9 +77,7 @@ impl FileCheckpoint {
     }
 
     fn content(&self, text: &[u8]) -> Result<Content, CheckpointFileError> {
-        let unreadable = |reason: String| {
-            Err(CheckpointFileError::NoPosition { path: self.path.clone(), reason: reason.into() })
-        };
+        let unreadable = |reason: String| Err(self.no_position(reason));
         if text.is_empty() {
             return unreadable("it is empty".to_owned());
         }
@@ -108,29 +109,38 @@ impl FileCheckpoint {
     fn replace(&self, content: &Content) -> io::Result<()> {
         let mut text = serde_json::to_vec(content)?;
         text.push(b'\n');
-        let mut temporary = self.path.clone().into_os_string();
+        // A link stays one.
+        let path = match fs::canonicalize(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.path.clone(),
+            path => path?,
+        };
+        let mut temporary = path.clone().into_os_string();
         temporary.push(".tmp");
         // One that was left over is written anew.
         let mut file = File::create(&temporary)?;
         file.write_all(&text)?;
         file.sync_all()?;
         drop(file);
-        fs::rename(&temporary, &self.path)?;
+        fs::rename(&temporary, &path)?;
         // Until then the new name may not outlast a crash. Elsewhere a folder can't be opened.
         #[cfg(unix)]
-        File::open(self.folder())?.sync_all()?;
+        File::open(folder(&path))?.sync_all()?;
         Ok(())
     }
 
-    fn folder(&self) -> &Path {
-        match self.path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        }
+    fn no_position(&self, reason: impl Into<Box<str>>) -> CheckpointFileError {
+        CheckpointFileError::NoPosition { path: self.path.clone(), reason: reason.into() }
     }
 
     fn failed(&self, what: &'static str, source: io::Error) -> CheckpointFileError {
         CheckpointFileError::Io { path: self.path.clone(), what, source }
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
     }
 }
 
@@ -149,7 +159,8 @@ impl Checkpoint for FileCheckpoint {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointFileError {
-    /// The file holds no position: it is damaged, another program's, or of a later version of this crate.
+    /// The file holds no position: it is damaged, another program's, of a later version of this crate, or a link to
+    /// nothing.
     #[error("{} holds no position of a stream: {reason}; remove it to start from the beginning", path.display())]
     #[non_exhaustive]
     NoPosition {

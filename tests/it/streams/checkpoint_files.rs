@@ -65,6 +65,27 @@ async fn a_file_cut_anywhere_is_an_error_and_stays_as_it_is() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_is_followed_and_one_to_nothing_is_an_error() {
+    use std::os::unix::fs::symlink;
+
+    let (here, there) = (folder("link-here"), folder("link-there"));
+    let (link, target) = (here.join("position.json"), there.join("kept.json"));
+    symlink(&target, &link).unwrap();
+    for error in [load(&link, MANDATE).await.unwrap_err(), save(&link, "evt_8").await.unwrap_err()] {
+        assert!(matches!(error, CheckpointFileError::NoPosition { .. }), "{error}");
+        assert!(error.to_string().contains("it is a link to a file that doesn't exist"), "{error}");
+    }
+    assert!(!target.exists());
+    save(&target, "evt_7").await.unwrap();
+    assert_eq!(load(&link, MANDATE).await.unwrap().unwrap(), "evt_7");
+    save(&link, "evt_8").await.unwrap();
+    assert_eq!(load(&target, MANDATE).await.unwrap().unwrap(), "evt_8");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "the link stays");
+    assert_eq!(fs::read_dir(&there).unwrap().count(), 1);
+}
+
 #[tokio::test]
 async fn a_file_of_something_else_is_an_error_that_says_of_what() {
     let path = folder("foreign").join("position.json");

@@ -1,7 +1,9 @@
 //! Following a mandate to its end.
 
+use std::time::Duration;
+
 use shadway::ErrorKind;
-use shadway::events::EventType;
+use shadway::events::{EventType, MemoryCheckpoint};
 use tokio::time::Instant;
 
 use super::{SECOND, ended, item, millis, nothing_for, take};
@@ -57,6 +59,121 @@ async fn what_is_replayed_after_the_cursor_still_comes() {
     assert_eq!(take(&mut events, 7).await.last().unwrap(), "evt_7");
     ended(&mut events).await;
     assert_eq!(player.reads(), 1);
+}
+
+/// What there is of a mandate that has ended: six events, and the one by which it ended.
+fn whole() -> Vec<String> {
+    (1..=6).map(event).chain([status_event(7, "completed")]).collect()
+}
+
+fn ids(numbers: std::ops::RangeInclusive<u64>) -> Vec<String> {
+    numbers.map(|number| format!("evt_{number}")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_that_is_slow_to_start_is_listed_instead() {
+    // A position before all that is listed, one that is listed, and the last event there was.
+    for (after, first) in [("evt_start", 1), ("evt_2", 3), ("evt_6", 7)] {
+        let replay = (first..=6).fold(open(), |play, number| play.at(9 * SECOND, event(number)));
+        let player = Player::new([replay.at(9 * SECOND, status_event(7, "completed"))]);
+        let player = player.statuses(["completed"]).lists([Ok(whole())]);
+        let started = Instant::now();
+        let mut events = player.stream().resume_after(after).until_terminal();
+        assert_eq!(take(&mut events, 8 - first as usize).await, ids(first..=7), "{after}");
+        ended(&mut events).await;
+        assert_eq!(events.cursor().unwrap(), "evt_7");
+        assert!(started.elapsed() < millis(2_100), "{:?}", started.elapsed());
+        assert_eq!((player.reads(), player.open()), (1, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_that_stops_on_the_way_is_listed_from_there() {
+    let player = Player::new([open().send(event(1)).send(event(2)).send(event(3))]);
+    let player = player.statuses(["completed"]).lists([Ok(whole())]);
+    let mut events = player.stream().resume_after("evt_0").until_terminal();
+    assert_eq!(take(&mut events, 7).await, ids(1..=7));
+    ended(&mut events).await;
+    assert_eq!(player.list_calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_to_its_end_before_ends_at_once_and_gives_nothing() {
+    for after in ["evt_7", "evt_8"] {
+        let all = whole().into_iter().chain([event(8)]).collect();
+        let player = Player::new([open()]).statuses(["completed"]).lists([Ok(all)]);
+        let started = Instant::now();
+        let mut events = player.stream().resume_after(after).event_types(["x"]).until_terminal();
+        ended(&mut events).await;
+        assert!(started.elapsed() < millis(2_100), "{:?}", started.elapsed());
+        assert_eq!((player.count(), player.list_calls()), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_began_after_the_end_gives_nothing() {
+    let player = Player::new([open().send("id: 4711\n\n")]).statuses(["completed"]).lists([Ok(whole())]);
+    let started = Instant::now();
+    ended(&mut player.stream().until_terminal()).await;
+    assert!(started.elapsed() < millis(2_100), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_that_are_cut_again_and_again_hold_up_no_end() {
+    for sent in [open(), open().send(event(1)), open().send("id: evt_1\n\n").send(":\n\n")] {
+        let first = open().send(event(1)).at(SECOND / 2, ":\n\n").then(End::Cut);
+        let cut = sent.at(SECOND / 10, ":\n\n").then(End::Cut);
+        for reads_take in [Duration::ZERO, SECOND] {
+            let player = Player::new([first.clone(), cut.clone()]).statuses(["completed"]);
+            let player = player.lists([Ok(whole())]).reads_take(reads_take);
+            let started = Instant::now();
+            let mut events = player.stream().until_terminal();
+            assert_eq!(take(&mut events, 7).await, ids(1..=7));
+            ended(&mut events).await;
+            assert!(started.elapsed() < reads_take + millis(2_100), "{:?}", started.elapsed());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_the_rest_that_fails_for_a_while_or_lags_is_asked_for_again() {
+    let start = whole()[..4].to_vec();
+    for lists in [
+        vec![Err(503), Err(503), Err(503), Err(429), Err(500), Err(503), Ok(whole())],
+        vec![Ok(start.clone()), Ok(start), Ok(whole())],
+        vec![Ok(Vec::new()), Ok(whole())],
+    ] {
+        let player = Player::new([open()]).statuses(["completed"]).lists(lists);
+        let mut events = player.stream().resume_after("evt_2").until_terminal();
+        assert_eq!(take(&mut events, 5).await, ids(3..=7));
+        ended(&mut events).await;
+    }
+    // What is never listed is not waited for without end.
+    let player = Player::new([open()]).statuses(["completed"]).lists([Ok(whole()[..4].to_vec())]);
+    let started = Instant::now();
+    let mut events = player.stream().resume_after("evt_2").max_reconnects(0).until_terminal();
+    assert_eq!(take(&mut events, 2).await, ids(3..=4));
+    ended(&mut events).await;
+    assert!(started.elapsed() < 7 * SECOND, "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_the_rest_that_is_refused_is_an_error() {
+    let player = Player::new([open()]).statuses(["completed"]).lists([Err(403)]);
+    let mut events = player.stream().resume_after("evt_2").until_terminal();
+    assert_eq!(item(&mut events).await.unwrap_err().kind(), ErrorKind::Permission);
+    ended(&mut events).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_a_checkpoint_without_a_position_all_of_it_is_listed() {
+    let lists = [Err(503), Err(503), Err(503), Ok(whole())];
+    let player = Player::new([open(), Play::Hang]).statuses(["completed"]).lists(lists);
+    let mut events = player.stream().checkpoint(MemoryCheckpoint::new()).until_terminal();
+    let started = Instant::now();
+    assert_eq!(take(&mut events, 7).await, ids(1..=7));
+    ended(&mut events).await;
+    assert!(started.elapsed() < 20 * SECOND, "{:?}", started.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

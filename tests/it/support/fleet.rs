@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use shadway::Client;
 use shadway::transport::{Body, HttpFuture, HttpService};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, interval_at};
 
 use super::page;
 
@@ -33,12 +34,20 @@ struct State {
     asking: BTreeMap<usize, ()>,
     events: Vec<(usize, u64, Value)>,
     sequences: HashMap<usize, u64>,
+    counts_from_zero: bool,
+    /// Of the events so many of the last are not listed.
+    lists_lag: usize,
     streams: Vec<mpsc::UnboundedSender<Bytes>>,
     /// What requests for streams and reads are refused with.
     refuse_streams: Option<u16>,
     refuse_reads: Option<u16>,
+    refuse_lists: Option<u16>,
     /// No event is known to resume after.
     forgets: bool,
+    /// Reads never end, or the next one panics, or the stream does.
+    reads_hang: bool,
+    read_panics: bool,
+    stream_panics: bool,
     counts: Counts,
 }
 
@@ -78,6 +87,25 @@ impl Fleet {
         self.state().refuse_reads = status;
     }
 
+    pub(crate) fn refuse_lists(&self, status: Option<u16>) {
+        self.state().refuse_lists = status;
+    }
+
+    pub(crate) fn hang_reads(&self, hang: bool) {
+        self.state().reads_hang = hang;
+    }
+
+    /// The next read panics in the transport.
+    pub(crate) fn panic_in_read(&self) {
+        self.state().read_panics = true;
+    }
+
+    /// And the streams that are open now do, when they are polled.
+    pub(crate) fn panic_in_stream(&self) {
+        self.state().stream_panics = true;
+        self.send_to_all(Vec::new());
+    }
+
     /// Changes a status, and tells of it.
     pub(crate) fn set(&self, number: usize, status: &'static str) {
         self.set_silently(number, status);
@@ -90,21 +118,45 @@ impl Fleet {
     }
 
     pub(crate) fn ask(&self, number: usize) {
-        self.state().asking.insert(number, ());
+        self.ask_silently(number);
         self.tell(number, "mandate.approval_requested", json!({"approval": approval(number)}));
     }
 
+    pub(crate) fn ask_silently(&self, number: usize) {
+        self.state().asking.insert(number, ());
+    }
+
     pub(crate) fn tell(&self, number: usize, kind: &str, data: Value) {
-        let mut state = self.state();
+        let mut guard = self.state();
+        let state = &mut *guard;
         let sequence = state.sequences.entry(number).or_default();
         *sequence += 1;
-        let (sequence, position) = (*sequence, state.events.len() + 1);
+        let (sequence, position) = (*sequence - u64::from(state.counts_from_zero), state.events.len() + 1);
         let event = json!({
             "id": position.to_string(), "type": kind, "sequence": sequence, "mandate": id(number), "data": data,
         });
         let text = Bytes::from(format!("id: {position}\nevent: {kind}\ndata: {event}\n\n"));
         state.events.push((number, sequence, event));
-        state.streams.retain(|stream| stream.send(text.clone()).is_ok());
+        let streams = state.streams.clone();
+        drop(guard);
+        // Not under the lock, since it wakes whoever reads.
+        streams.iter().for_each(|stream| drop(stream.send(text.clone())));
+    }
+
+    /// The first event of each mandate has the sequence 0.
+    pub(crate) fn count_from_zero(&self) {
+        self.state().counts_from_zero = true;
+    }
+
+    /// Lists of events end so many events before the last one.
+    pub(crate) fn lists_lag(&self, events: usize) {
+        self.state().lists_lag = events;
+    }
+
+    /// Sends bytes of no event over all streams.
+    pub(crate) fn send_to_all(&self, bytes: Vec<u8>) {
+        let bytes = Bytes::from(bytes);
+        self.state().streams.retain(|stream| stream.send(bytes.clone()).is_ok());
     }
 
     /// Cuts all streams.
@@ -140,7 +192,7 @@ impl Fleet {
         }
         state.streams.push(sender);
         state.counts.open += 1;
-        let body = Body::new(StreamBody::new(Counted { receiver, fleet: self.clone() }));
+        let body = Body::new(StreamBody::new(Counted { receiver, beats: beats(), fleet: self.clone() }));
         http::Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
     }
 
@@ -151,7 +203,17 @@ impl Fleet {
             counts.at_a_time = counts.at_a_time.max(counts.under_way);
         }
         let _under_way = UnderWay(self.clone());
-        tokio::time::sleep(self.0.read_takes).await;
+        let (hangs, panics) = {
+            let mut state = self.state();
+            (state.reads_hang, std::mem::take(&mut state.read_panics))
+        };
+        assert!(!panics, "a fault of the transport's");
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        if !self.0.read_takes.is_zero() {
+            tokio::time::sleep(self.0.read_takes).await;
+        }
         let mut state = self.state();
         let many = |name: &str| -> Vec<String> {
             let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -163,7 +225,7 @@ impl Fleet {
         } else {
             state.counts.gets += 1
         }
-        if let Some(status) = state.refuse_reads {
+        if let Some(status) = state.refuse_reads.or(state.refuse_lists.filter(|_| list)) {
             return refusal(status);
         }
         let answer = if path == "/v1/approvals" {
@@ -177,8 +239,10 @@ impl Fleet {
         } else if let Some(id_) =
             path.strip_prefix("/v1/mandates/").and_then(|rest| rest.strip_suffix("/events"))
         {
-            let after = many("afterSequence").first().map_or(0, |after| after.parse().unwrap());
-            let events = state.events.iter().filter(|(number, at, _)| id(*number) == id_ && *at > after);
+            let after = many("afterSequence").first().map(|after| after.parse::<u64>().unwrap());
+            let after = |at: u64| after.is_none_or(|after| at > after);
+            let listed = &state.events[..state.events.len().saturating_sub(state.lists_lag)];
+            let events = listed.iter().filter(|(number, at, _)| id(*number) == id_ && after(*at));
             cut_page(&events.map(|(_, _, event)| event.clone()).collect::<Vec<_>>(), &many)
         } else {
             let number = path.trim_start_matches("/v1/mandates/mnd_").parse().unwrap();
@@ -227,9 +291,15 @@ impl Drop for UnderWay {
     }
 }
 
-/// A body that says when it is dropped.
+fn beats() -> Interval {
+    let every = Duration::from_secs(15);
+    interval_at(Instant::now() + every, every)
+}
+
+/// A body with heartbeats that says when it is dropped.
 struct Counted {
     receiver: mpsc::UnboundedReceiver<Bytes>,
+    beats: Interval,
     fleet: Fleet,
 }
 
@@ -237,7 +307,12 @@ impl futures_core::Stream for Counted {
     type Item = Frame;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame>> {
-        self.receiver.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(http_body::Frame::data(bytes))))
+        let panics = std::mem::take(&mut self.fleet.state().stream_panics);
+        assert!(!panics, "a fault of the transport's");
+        if let Poll::Ready(bytes) = self.receiver.poll_recv(context) {
+            return Poll::Ready(bytes.map(|bytes| Ok(http_body::Frame::data(bytes))));
+        }
+        self.beats.poll_tick(context).map(|_| Some(Ok(http_body::Frame::data(":\n\n".into()))))
     }
 }
 

@@ -108,8 +108,12 @@ struct State {
     last: Play,
     /// What reads of the mandate say in turn, the last one for ever; a number is an error status.
     statuses: VecDeque<&'static str>,
+    /// What lists of the events say in turn, the last one for ever.
+    lists: VecDeque<Result<Vec<String>, u16>>,
+    reads_take: Duration,
     seen: Vec<Seen>,
     reads: usize,
+    list_calls: usize,
     /// Bodies that are open now.
     open: usize,
 }
@@ -120,7 +124,33 @@ impl Player {
         let plays: VecDeque<_> = plays.into_iter().collect();
         let last = plays.back().expect("a play").clone();
         let statuses = VecDeque::from(["running"]);
-        Self(Arc::new(Mutex::new(State { plays, last, statuses, seen: Vec::new(), reads: 0, open: 0 })))
+        Self(Arc::new(Mutex::new(State {
+            plays,
+            last,
+            statuses,
+            lists: VecDeque::from([Ok(Vec::new())]),
+            reads_take: Duration::ZERO,
+            seen: Vec::new(),
+            reads: 0,
+            list_calls: 0,
+            open: 0,
+        })))
+    }
+
+    /// Lists of these events, written as they are streamed, or a refusal.
+    pub(crate) fn lists(self, lists: impl IntoIterator<Item = Result<Vec<String>, u16>>) -> Self {
+        self.0.lock().unwrap().lists = lists.into_iter().collect();
+        self
+    }
+
+    pub(crate) fn reads_take(self, time: Duration) -> Self {
+        self.0.lock().unwrap().reads_take = time;
+        self
+    }
+
+    /// How often the events were listed.
+    pub(crate) fn list_calls(&self) -> usize {
+        self.0.lock().unwrap().list_calls
     }
 
     pub(crate) fn statuses(self, statuses: impl IntoIterator<Item = &'static str>) -> Self {
@@ -178,6 +208,30 @@ impl Player {
         http::Response::builder().status(status).body(Body::from(body.to_string())).unwrap()
     }
 
+    fn list(&self, query: &str) -> http::Response<Body> {
+        let mut state = self.0.lock().unwrap();
+        state.list_calls += 1;
+        let said = match state.lists.len() {
+            1 => state.lists[0].clone(),
+            _ => state.lists.pop_front().expect("a list"),
+        };
+        let (status, body) = match said {
+            Err(status) => (status, json!({"error": {"type": "test", "message": "It said no."}})),
+            Ok(events) => {
+                let after = query.split('&').find_map(|pair| pair.strip_prefix("afterSequence="));
+                let after = after.map(|after| after.parse::<u64>().unwrap());
+                let data = |event: &String| {
+                    let data = event.lines().find_map(|line| line.strip_prefix("data: ")).expect("data");
+                    serde_json::from_str(data).expect("JSON")
+                };
+                let mut events: Vec<serde_json::Value> = events.iter().map(data).collect();
+                events.retain(|event| after.is_none_or(|after| event["sequence"].as_u64() > Some(after)));
+                (200, json!({"data": events, "nextCursor": null}))
+            }
+        };
+        http::Response::builder().status(status).body(Body::from(body.to_string())).unwrap()
+    }
+
     fn body(&self, pieces: Vec<(Duration, Bytes)>, end_at: Duration, end: End) -> Body {
         let opened = Instant::now();
         let frames = stream::iter(pieces).then(move |(time, piece)| async move {
@@ -230,8 +284,15 @@ impl HttpService for Player {
         let (parts, body) = request.into_parts();
         let lasts = parts.extensions.get::<LongLived>().is_some();
         assert_eq!(lasts, parts.uri.path().ends_with("/stream"), "a stream, and only that, is marked");
+        if parts.uri.path().ends_with("/events") {
+            return Box::pin(async move { Ok(self.list(parts.uri.query().unwrap_or_default())) });
+        }
         if !lasts {
-            return Box::pin(async { Ok(self.read()) });
+            let takes = self.0.lock().unwrap().reads_take;
+            return Box::pin(async move {
+                tokio::time::sleep(takes).await;
+                Ok(self.read())
+            });
         }
         let play = {
             let mut state = self.0.lock().unwrap();

@@ -28,12 +28,19 @@ pub(crate) struct Link {
     headers_after: Duration,
     names_position: bool,
     cut_after: Option<Duration>,
+    flooded: bool,
 }
 
 impl Link {
     /// It opens, says where it stands, and lasts.
     pub(crate) fn open() -> Self {
-        Self { refused: None, headers_after: Duration::ZERO, names_position: true, cut_after: None }
+        Self {
+            refused: None,
+            headers_after: Duration::ZERO,
+            names_position: true,
+            cut_after: None,
+            flooded: false,
+        }
     }
 
     pub(crate) fn refused(status: u16) -> Self {
@@ -52,6 +59,11 @@ impl Link {
         self
     }
 
+    /// So long after its headers comes an event that is too large.
+    pub(crate) fn flooded(after: Duration) -> Self {
+        Self { flooded: true, ..Self::open().cut(after) }
+    }
+
     /// It breaks so long after its headers.
     pub(crate) fn cut(mut self, time: Duration) -> Self {
         self.cut_after = Some(time);
@@ -65,6 +77,10 @@ pub(crate) enum Change {
     Status(&'static str),
     /// It asks for approval; its status stays.
     Asks,
+    /// An event tells of a status that no read ever sees.
+    Rumor(&'static str),
+    /// A status that no event tells of.
+    Unsaid(&'static str),
 }
 
 #[derive(Clone)]
@@ -167,8 +183,8 @@ impl World {
 
     fn status(&self, time: Duration) -> &'static str {
         let statuses = self.by(time).filter_map(|change| match change {
-            Change::Status(status) => Some(status),
-            Change::Asks => None,
+            Change::Status(status) | Change::Unsaid(status) => Some(status),
+            Change::Asks | Change::Rumor(_) => None,
         });
         statuses.last().unwrap_or("running")
     }
@@ -214,18 +230,21 @@ impl World {
                 None => std::future::pending().await,
             }
         };
+        let flood =
+            stream::iter(link.flooded.then(|| Ok(http_body::Frame::data(vec![b' '; 17 << 20].into()))));
         self.0.log.lock().unwrap().open += 1;
         let frames: Pin<Box<dyn futures_core::Stream<Item = Frame> + Send>> =
-            Box::pin(frames.take_until(cut));
+            Box::pin(frames.take_until(cut).chain(flood));
         let body = Body::new(StreamBody::new(Counted { frames, world: self.clone() }));
         Ok(http::Response::builder().header("content-type", "text/event-stream").body(body).unwrap())
     }
 
     fn event(&self, number: usize) -> String {
         let (kind, data) = match self.0.changes[number].1 {
-            Change::Status(status) => {
+            Change::Status(status) | Change::Rumor(status) => {
                 ("mandate.status_changed", json!({"mandate": mandate(status), "previousStatus": "running"}))
             }
+            Change::Unsaid(_) => return ":\n\n".to_owned(),
             Change::Asks => ("mandate.approval_requested", json!({"approval": approval()})),
         };
         let sequence = number + 1;

@@ -6,6 +6,7 @@ mod deliveries;
 mod example;
 mod headers;
 mod mutations;
+mod rows;
 mod secrets;
 mod vectors;
 

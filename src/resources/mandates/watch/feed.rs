@@ -13,27 +13,30 @@ use crate::error::ErrorKind;
 use crate::model::events::Event;
 use crate::stream::{EventStream, StreamState};
 
-/// How long to wait before the stream is opened anew when its cursor is refused again and again.
-const REFUSED_AGAIN: Duration = Duration::from_secs(5);
+/// How long to wait before the stream is opened anew when its cursor is refused, or an event too large, again and
+/// again.
+const LOST_AGAIN: Duration = Duration::from_secs(5);
+/// And when it is refused altogether: that may be a fault of a proxy's, or be put right.
+const REFUSED: Duration = Duration::from_secs(60);
 
 /// Opens streams for a feed.
 pub(crate) type Opener = Box<dyn Fn() -> EventStream + Send + Sync>;
 
-/// Connects, resumes and goes on by itself; what is refused for good stays silent, and whoever waits reads instead.
+/// Connects, resumes and goes on by itself; while it is refused it is silent, and whoever waits reads instead.
 pub(crate) struct Feed {
     opener: Opener,
     timer: Arc<dyn Timer>,
     state: Arc<State>,
     source: Source,
-    /// A cursor was refused, and no event has come since.
-    refused_before: bool,
+    /// A stream was given up that could not go on from where it was, and no event has come since.
+    lost_before: bool,
 }
 
 enum Source {
     Stream(Box<EventStream>),
     Pause(Sleep),
-    /// No stream is to be had.
-    Silent,
+    /// No stream is to be had for now.
+    Refused(Sleep),
 }
 
 /// What the stream's observer has seen.
@@ -50,15 +53,14 @@ impl Feed {
     pub(crate) fn new(opener: Opener, timer: Arc<dyn Timer>) -> Self {
         let state = Arc::default();
         let source = Source::Stream(Box::new(observed(&opener, &state)));
-        Self { opener, timer, state, source, refused_before: false }
+        Self { opener, timer, state, source, lost_before: false }
     }
 
     /// The next event. Whether anything else has changed is to be asked after each poll, ready or not.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Event> {
         loop {
             let ended = match &mut self.source {
-                Source::Silent => return Poll::Pending,
-                Source::Pause(sleep) => {
+                Source::Pause(sleep) | Source::Refused(sleep) => {
                     std::task::ready!(sleep.as_mut().poll(context));
                     self.reopen();
                     continue;
@@ -66,7 +68,7 @@ impl Feed {
                 Source::Stream(stream) => {
                     match std::task::ready!(Pin::new(&mut **stream).poll_next(context)) {
                         Some(Ok(event)) => {
-                            self.refused_before = false;
+                            self.lost_before = false;
                             return Poll::Ready(event);
                         }
                         Some(Err(error)) => Some(error.kind()),
@@ -77,13 +79,27 @@ impl Feed {
             self.state.open.store(false, Ordering::Relaxed);
             match ended {
                 // What was missed is found by the read that the new stream's opening calls for.
-                Some(ErrorKind::CursorTooOld) if !self.refused_before => {
-                    self.refused_before = true;
-                    self.reopen();
+                Some(ErrorKind::CursorTooOld | ErrorKind::ResponseTooLarge) => {
+                    if std::mem::replace(&mut self.lost_before, true) {
+                        self.source = Source::Pause(self.timer.sleep(LOST_AGAIN));
+                    } else {
+                        self.reopen();
+                    }
                 }
-                Some(ErrorKind::CursorTooOld) => self.source = Source::Pause(self.timer.sleep(REFUSED_AGAIN)),
-                _ => self.source = Source::Silent,
+                _ => {
+                    // Not all at the same moment.
+                    let pause = REFUSED.mul_f64(0.75 + fastrand::f64() / 4.0);
+                    self.source = Source::Refused(self.timer.sleep(pause));
+                }
             }
+        }
+    }
+
+    /// How large the last event was, in bytes as it was sent.
+    pub(crate) fn event_bytes(&self) -> usize {
+        match &self.source {
+            Source::Stream(stream) => stream.event_bytes(),
+            Source::Pause(_) | Source::Refused(_) => 0,
         }
     }
 
@@ -97,9 +113,9 @@ impl Feed {
         self.state.missed.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether there is no stream, and will be none.
+    /// Whether there is no stream, and will be none for a while.
     pub(crate) fn is_refused(&self) -> bool {
-        matches!(self.source, Source::Silent)
+        matches!(self.source, Source::Refused(_))
     }
 
     fn reopen(&mut self) {

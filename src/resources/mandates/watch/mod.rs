@@ -139,6 +139,7 @@ impl<T: Send + 'static> Following<T> {
                 match read {
                     Ok(state) => {
                         self.pace.answered();
+                        self.pace.rounded(timer.now());
                         return Poll::Ready(Step::State(state));
                     }
                     Err(error) if error.passes() => {

@@ -26,7 +26,9 @@ pub(crate) struct Pace {
     /// The stream is not open, or was not until it opened, since then.
     away: Option<Instant>,
     opened: Option<Instant>,
-    /// An event said since then what no read has said yet.
+    /// All was read then.
+    round: Instant,
+    /// An event said then, and none since, what no read has said yet.
     behind: Option<Instant>,
     /// Reads have failed since then.
     failing: Option<Instant>,
@@ -35,10 +37,11 @@ pub(crate) struct Pace {
 
 impl Pace {
     pub(crate) fn new(interval: Option<Duration>, now: Instant) -> Self {
-        Self { interval, away: Some(now), opened: None, behind: None, failing: None, wish: Duration::ZERO }
+        let (away, wish) = (Some(now), Duration::ZERO);
+        Self { interval, away, opened: None, round: now, behind: None, failing: None, wish }
     }
 
-    /// Tells whether the stream is open; whether that is new.
+    /// Tells whether the stream is open; whether the next delay is to be another for that.
     pub(crate) fn stream_is_open(&mut self, open: bool, now: Instant) -> bool {
         if open == self.opened.is_some() {
             return false;
@@ -49,12 +52,17 @@ impl Pace {
             // One that opens and closes again and again is no better than none.
             Some(_) => self.away = self.away.or(Some(now)),
         }
-        true
+        self.interval.is_none() && self.failing.is_none()
     }
 
     /// An event said how it ends, and the reads are to say so too.
     pub(crate) fn told(&mut self, now: Instant) {
-        self.behind = self.behind.or(Some(now));
+        self.behind = Some(now);
+    }
+
+    /// All is read now, so the delay begins anew.
+    pub(crate) fn rounded(&mut self, now: Instant) {
+        self.round = now;
     }
 
     pub(crate) fn answered(&mut self) {
@@ -77,22 +85,27 @@ impl Pace {
         let away = self.away.filter(|_| self.opened.is_none());
         // The later one: what began a moment ago may soon be over.
         let trouble = away.max(self.failing);
+        let jitter = 0.75 + random / 4.0;
         let delay = match (self.interval, trouble) {
             (Some(interval), _) => interval.max(SHORTEST_INTERVAL),
-            (None, Some(since)) => grown(since, now, AWAY).mul_f64(0.75 + random / 4.0),
-            (None, None) => HEALTHY.mul_f64(0.75 + random / 4.0),
+            (None, Some(since)) => grown(since, now, AWAY).mul_f64(jitter),
+            (None, None) => HEALTHY.mul_f64(jitter),
         };
-        let delay = match self.behind {
-            Some(since) if self.failing.is_none() => delay.min(behind(since, now)),
-            _ => delay,
+        // However often it begins anew, since the stream comes and goes.
+        let most = match (self.interval, self.failing) {
+            (None, None) => LONGEST.saturating_sub(now.saturating_duration_since(self.round)),
+            _ => Duration::MAX,
         };
-        delay.max(self.wish)
+        let delay = delay.min(most);
+        let behind = self.behind.filter(|_| self.failing.is_none()).and_then(|since| behind(since, now));
+        behind.map_or(delay, |behind| behind.min(delay)).max(self.wish)
     }
 }
 
-/// The delay until the next read, when an event has said since then what no read has said yet.
-pub(crate) fn behind(since: Instant, now: Instant) -> Duration {
-    grown(since, now, BEHIND)
+/// The delay until the next read, when an event said then what no read has said yet. Once it has grown to the longest
+/// there is none of its own any more: the reads that nothing calls for come as often.
+pub(crate) fn behind(since: Instant, now: Instant) -> Option<Duration> {
+    Some(grown(since, now, BEHIND)).filter(|delay| *delay < LONGEST)
 }
 
 fn grown(since: Instant, now: Instant, first: Duration) -> Duration {
@@ -113,8 +126,9 @@ mod tests {
     #[test]
     fn without_a_stream_the_delay_is_a_second_and_then_a_quarter_of_the_time() {
         let now = start();
-        let pace = Pace::new(None, now);
+        let mut pace = Pace::new(None, now);
         for (passed, delay) in [(0, 1_000), (4, 1_000), (8, 2_000), (100, 25_000), (10_000, 30_000)] {
+            pace.rounded(now + passed * SECOND);
             assert_eq!(pace.delay(now + passed * SECOND, 1.0).as_millis(), delay, "after {passed} s");
         }
         assert_eq!(pace.delay(now, 0.0), Duration::from_millis(750));
@@ -126,7 +140,9 @@ mod tests {
         let mut pace = Pace::new(None, now);
         assert!(pace.stream_is_open(true, now + SECOND));
         assert!(!pace.stream_is_open(true, now + 2 * SECOND));
+        pace.rounded(now + 2 * SECOND);
         assert_eq!(pace.delay(now + 2 * SECOND, 1.0), HEALTHY);
+        pace.rounded(now + 60 * SECOND);
         assert!(pace.stream_is_open(false, now + 60 * SECOND));
         assert_eq!(pace.delay(now + 60 * SECOND, 1.0), AWAY, "what was lost just now may soon be back");
     }
@@ -138,7 +154,22 @@ mod tests {
         for second in 0..40 {
             pace.stream_is_open(second % 2 == 0, now + second * SECOND);
         }
+        pace.rounded(now + 40 * SECOND);
         assert_eq!(pace.delay(now + 40 * SECOND, 1.0), 10 * SECOND);
+    }
+
+    #[test]
+    fn however_often_it_begins_anew_it_ends() {
+        let now = start();
+        let mut pace = Pace::new(None, now);
+        assert!(pace.stream_is_open(true, now));
+        for (passed, delay) in [(0, 30), (10, 20), (29, 1), (30, 0), (100, 0)] {
+            assert_eq!(pace.delay(now + passed * SECOND, 1.0), delay * SECOND, "after {passed} s");
+        }
+        // What doesn't depend on the stream doesn't begin anew for it.
+        pace.failed(now, None);
+        assert!(!pace.stream_is_open(false, now));
+        assert!(!Pace::new(Some(SECOND), now).stream_is_open(true, now));
     }
 
     #[test]
@@ -148,8 +179,12 @@ mod tests {
         pace.stream_is_open(true, now);
         pace.told(now);
         for (passed, delay) in [(0, 250), (1, 250), (2, 500), (4, 1_000), (1_000, 30_000)] {
+            pace.rounded(now + passed * SECOND);
             assert_eq!(pace.delay(now + passed * SECOND, 1.0).as_millis(), delay, "after {passed} s");
         }
+        pace.told(now + 1_000 * SECOND);
+        assert_eq!(pace.delay(now + 1_000 * SECOND, 1.0), BEHIND, "each hint counts anew");
+        assert_eq!(behind(now, now + 120 * SECOND), None, "and is forgotten in the end");
     }
 
     #[test]

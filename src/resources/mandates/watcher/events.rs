@@ -8,23 +8,25 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream as _;
 
-use super::hub::{Hub, Kind, Membership, Next};
-use super::queue::Queue;
+use super::hub::{Hub, Membership};
+use super::listing::Listing;
+use super::queue::Next;
+use super::state::Kind;
 use crate::error::Result;
 use crate::model::events::Event;
 use crate::model::types::{EventId, MandateId};
-use crate::page::Items;
 use crate::resources::poll::PollOptions;
-use crate::stream::EventStream;
+use crate::stream::{EventStream, MemoryCheckpoint};
 
 /// The events of one mandate, from [`Watcher::events`](super::Watcher::events). An error is the last item.
 ///
-/// A reader that is slow holds up nobody: up to 256 events wait for it. Those that come then are not kept; once it has
-/// taken what waits, the mandate's events are listed from there on (`afterSequence`, assumed), so that none is lost.
-/// The same is done when the service no longer knows where the shared stream was; of a mandate of which there was no
-/// event yet, all are listed then.
+/// A reader that is slow holds up nobody: up to 256 events wait for it, or up to 1 MiB of them. Those that come then are
+/// not kept; once it has taken what waits, the mandate's events are listed from there on (`afterSequence`, assumed), so
+/// that none is lost. The same is done when the service no longer knows where the shared stream was; of a mandate of
+/// which there was no event yet, all are listed then.
 ///
-/// When the service refuses the stream of the workspace, the mandate's own is opened instead.
+/// When the service refuses the stream of the workspace, the mandate's own is opened instead, and stays with this
+/// reader.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct WatchedEvents {
     hub: Arc<Hub>,
@@ -33,7 +35,7 @@ pub struct WatchedEvents {
     /// The last event given out, and the highest sequence so far.
     last: Option<(EventId, u64)>,
     /// Events up to this sequence have been listed.
-    listed: u64,
+    listed: Option<u64>,
 }
 
 enum Source {
@@ -41,26 +43,27 @@ enum Source {
     New,
     Shared(Membership),
     /// The queue is filled meanwhile.
-    Listing(Membership, Items<Event>),
+    Listing(Membership, Box<Listing>),
     Own(Box<EventStream>),
     Over,
 }
 
 impl WatchedEvents {
     pub(super) fn new(hub: Arc<Hub>, mandate: MandateId) -> Self {
-        Self { hub, mandate, source: Source::New, last: None, listed: 0 }
+        Self { hub, mandate, source: Source::New, last: None, listed: None }
     }
 
     /// The next event; `None` at the end. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Result<Event>> {
-        poll_fn(|context| self.poll(context)).await
+        let next = Asking(self);
+        poll_fn(|context| next.0.poll(context)).await
     }
 
     /// The next event, or the error; `None` at the end. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// A list of what was left out that can't be read; or, of the mandate's own stream, as
-    /// [`EventStream::try_next`].
+    /// A list of what was left out that is refused (one that fails for a while is asked for again); or, of the
+    /// mandate's own stream, as [`EventStream::try_next`].
     pub async fn try_next(&mut self) -> Result<Option<Event>> {
         self.next().await.transpose()
     }
@@ -69,44 +72,43 @@ impl WatchedEvents {
         loop {
             let item = match &mut self.source {
                 Source::New => {
-                    let kind = Kind::Events(Queue::default());
+                    let kind = Kind::Events(Box::default());
                     let member = self.hub.join(self.mandate.clone(), kind, PollOptions::default());
                     self.source = Source::Shared(member);
                     continue;
                 }
                 Source::Shared(member) => match ready!(member.poll_next(context)) {
                     Next::Event(event) => Some(Ok(*event)),
-                    Next::Gap => {
-                        self.list();
+                    Next::Gap(up_to) => {
+                        self.list(up_to);
                         continue;
                     }
-                    Next::Refused => {
-                        self.source = Source::Own(Box::new(self.own()));
+                    Next::Refused { missed } => {
+                        self.source = Source::Own(Box::new(self.own(missed)));
                         continue;
                     }
                 },
-                Source::Listing(_, events) => match ready!(Pin::new(events).poll_next(context)) {
-                    Some(item) => Some(item),
-                    None => {
-                        if let Source::Listing(member, _) = std::mem::replace(&mut self.source, Source::Over)
-                        {
-                            self.source = Source::Shared(member);
+                Source::Listing(_, listing) => {
+                    let after = self.last.as_ref().map(|(_, highest)| *highest);
+                    match ready!(listing.poll(context, after)) {
+                        Some(item) => Some(item),
+                        None => {
+                            self.share();
+                            continue;
                         }
-                        self.listed = self.last.as_ref().map_or(0, |(_, highest)| *highest);
-                        continue;
                     }
-                },
+                }
                 Source::Own(stream) => ready!(Pin::new(&mut **stream).poll_next(context)),
                 Source::Over => None,
             };
             match item {
                 Some(Ok(event)) => {
                     // What was listed may be in the queue as well.
-                    if event.sequence <= self.listed {
+                    if self.listed.is_some_and(|listed| event.sequence <= listed) {
                         continue;
                     }
-                    let highest = self.last.as_ref().map_or(0, |(_, highest)| *highest);
-                    self.last = Some((event.id.clone(), event.sequence.max(highest)));
+                    let highest = self.highest().unwrap_or(event.sequence).max(event.sequence);
+                    self.last = Some((event.id.clone(), highest));
                     return Poll::Ready(Some(Ok(event)));
                 }
                 Some(Err(error)) => {
@@ -122,19 +124,44 @@ impl WatchedEvents {
     }
 
     /// Goes on with the list of what was left out.
-    fn list(&mut self) {
+    fn list(&mut self, up_to: Option<u64>) {
         let events = self.hub.client.mandate(&self.mandate).events();
-        let after = self.last.as_ref().map_or(0, |(_, sequence)| *sequence);
+        let timer = Arc::clone(&self.hub.client.transport().timer);
         if let Source::Shared(member) = std::mem::replace(&mut self.source, Source::Over) {
-            self.source = Source::Listing(member, events.list_after(after).limit(100).items());
+            self.source = Source::Listing(member, Box::new(Listing::new(events, timer, up_to)));
         }
     }
 
-    fn own(&self) -> EventStream {
+    /// Goes on with what was queued meanwhile.
+    fn share(&mut self) {
+        self.listed = self.highest();
+        if let Source::Listing(member, _) = std::mem::replace(&mut self.source, Source::Over) {
+            self.source = Source::Shared(member);
+        }
+    }
+
+    fn highest(&self) -> Option<u64> {
+        self.last.as_ref().map(|(_, highest)| *highest)
+    }
+
+    fn own(&self, missed: bool) -> EventStream {
         let stream = self.hub.client.mandate(&self.mandate).events().stream();
         match &self.last {
             Some((id, _)) => stream.resume_after(id),
+            // All that there is, and then what comes.
+            None if missed => stream.checkpoint(MemoryCheckpoint::new()),
             None => stream,
+        }
+    }
+}
+
+/// Whoever asks for the next event, until it has one or no longer wants any.
+struct Asking<'a>(&'a mut WatchedEvents);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if let Source::Shared(member) = &self.0.source {
+            member.rest();
         }
     }
 }

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::future::FutureExt as _;
 
 use crate::call::CallFuture;
 use crate::client::Client;
@@ -17,22 +18,27 @@ use crate::model::mandates::Mandate;
 use crate::model::types::MandateId;
 use crate::resources::poll::{LAST_READ, PollOptions};
 
+mod agenda;
 mod events;
 mod hub;
+mod listing;
 mod queue;
 mod reads;
 mod run;
+mod state;
 mod wakers;
 mod watchdogs;
 
 pub use events::WatchedEvents;
-use hub::{Hub, Kind, Outcome};
+use hub::Hub;
+use state::{Kind, Outcome};
 
 /// Waits for many mandates at once, from [`Client::watcher`].
 ///
 /// All waits and event streams of a watcher and its clones share one stream of the workspace's events, which is opened
 /// with the first and closed with the last. Reads are shared too: at most 8 are under way at a time, and when 32 or
-/// more mandates are due, lists are read instead of each of them. What ends a wait is what ends a
+/// more mandates are due, lists are read instead of each of them. A stream that is refused is asked for again about once
+/// a minute. What ends a wait is what ends a
 /// [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing else.
 ///
 /// Nothing is spawned: whichever of its futures is polled does the work for all, and when that one is dropped, another
@@ -170,12 +176,10 @@ impl IntoFuture for WatchedWait {
     type IntoFuture = CallFuture<Mandate>;
 
     fn into_future(self) -> CallFuture<Mandate> {
-        Box::pin(async move {
-            match self.0.outcome(Kind::End).await? {
-                Outcome::Ended(mandate) => Ok(*mandate),
-                _ => Err(Error::invalid_input("the wait was over before it began")),
-            }
-        })
+        Box::pin(self.0.outcome(|| Kind::End).map(|outcome| match outcome? {
+            Outcome::Ended(mandate) => Ok(*mandate),
+            _ => Err(Error::invalid_input("the wait was over before it began")),
+        }))
     }
 }
 
@@ -198,12 +202,10 @@ impl IntoFuture for WatchedApproval {
     type IntoFuture = CallFuture<Option<Approval>>;
 
     fn into_future(self) -> CallFuture<Option<Approval>> {
-        Box::pin(async move {
-            Ok(match self.0.outcome(Kind::Approval).await? {
-                Outcome::Asked(approval) => Some(*approval),
-                _ => None,
-            })
-        })
+        Box::pin(self.0.outcome(|| Kind::Approval).map(|outcome| match outcome? {
+            Outcome::Asked(approval) => Ok(Some(*approval)),
+            _ => Ok(None),
+        }))
     }
 }
 
@@ -216,32 +218,39 @@ struct Watched {
 }
 
 impl Watched {
-    /// How it ended well, or the error.
-    async fn outcome(self, kind: Kind) -> Result<Outcome> {
-        let limit = self.timeout.unwrap_or_default();
-        let timer = Arc::clone(&self.hub.client.transport().timer);
-        let mut deadline = hub::deadline(&self.hub, self.timeout);
-        let options = PollOptions { timeout: self.timeout, interval: None };
-        let member = self.hub.join(self.mandate, kind, options);
+    /// How it ends well, or the error. Written out, since there are many: an `async fn` would be twice as large.
+    fn outcome(self, kind: fn() -> Kind) -> impl Future<Output = Result<Outcome>> {
+        let mut begun = None;
         let mut last_read = false;
-        let outcome = poll_fn(move |context| {
+        poll_fn(move |context| {
+            let timer = &self.hub.client.transport().timer;
+            let (member, deadline) = begun.get_or_insert_with(|| {
+                let options = PollOptions { timeout: self.timeout, interval: None };
+                let deadline = hub::deadline(&self.hub, self.timeout);
+                (self.hub.join(self.mandate.clone(), kind(), options), deadline)
+            });
             loop {
                 if let Poll::Ready(outcome) = member.poll_outcome(context) {
-                    return Poll::Ready(outcome);
+                    return Poll::Ready(self.result(outcome));
                 }
-                let Some(sleep) = &mut deadline else { return Poll::Pending };
+                let Some(sleep) = deadline else { return Poll::Pending };
                 ready!(sleep.as_mut().poll(context));
                 if last_read {
-                    return Poll::Ready(Outcome::OutOfTime(member.last()));
+                    return Poll::Ready(self.result(Outcome::OutOfTime(member.last())));
                 }
                 last_read = true;
-                deadline = Some(timer.sleep(LAST_READ));
+                *deadline = Some(timer.sleep(LAST_READ));
                 member.read_once_more();
             }
-        });
-        match outcome.await {
+        })
+    }
+
+    fn result(&self, outcome: Outcome) -> Result<Outcome> {
+        match outcome {
             Outcome::Failed(error) => Err(error),
-            Outcome::OutOfTime(last) => Err(Error::wait_timeout(limit, last.map(|last| *last))),
+            Outcome::OutOfTime(last) => {
+                Err(Error::wait_timeout(self.timeout.unwrap_or_default(), last.map(|last| *last)))
+            }
             outcome => Ok(outcome),
         }
     }

@@ -19,6 +19,20 @@ pub(super) struct Wanted {
     pub(super) approval: bool,
 }
 
+impl Wanted {
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { end: self.end || other.end, approval: self.approval || other.approval }
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { end: self.end && other.end, approval: self.approval && other.approval }
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
 /// What a read found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -69,10 +83,13 @@ pub(super) async fn batch(
             left.retain(|id| !asking.contains(*id));
         }
         for (id, approvals) in by_mandate {
-            let approval = oldest(approvals, &id).map(Box::new);
-            found.insert(id, Found { approval, mandate: None });
+            if let Some(approval) = oldest(approvals, &id) {
+                found.insert(id, Found { approval: Some(Box::new(approval)), mandate: None });
+            }
         }
     }
+    let ending: HashSet<&MandateId> = due.iter().filter(|(_, wanted)| wanted.end).map(|(id, _)| id).collect();
+    left.retain(|id| ending.contains(*id) || !found.contains_key(*id));
     let mut pages = client.mandates().list(under_way()).limit(PAGE).max_retries(0).pages();
     for _ in 0..due.len() {
         if left.is_empty() {
@@ -87,6 +104,8 @@ pub(super) async fn batch(
             }
         }
     }
+    // A mandate that has ended may still have a pending approval: it is not found until it is read.
+    found.retain(|id, found| found.mandate.is_some() || !ending.contains(id));
     Ok(found)
 }
 

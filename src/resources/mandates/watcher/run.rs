@@ -1,18 +1,18 @@
 //! The stream and the reads of a watcher, while anyone waits.
 
-use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use super::hub::{Key, Kind, State};
+use super::agenda::Urgency;
 use super::queue::Queue;
+use super::reads::Wanted;
+use super::state::{Key, Kind, State};
 use super::wakers::Wakers;
 use super::watchdogs::Watchdogs;
 use crate::client::Client;
 use crate::clock::{Sleep, Timer};
 use crate::model::events::Event;
-use crate::model::types::MandateId;
 use crate::resources::mandates::watch::Hint;
 use crate::resources::mandates::watch::feed::Feed;
 use crate::resources::mandates::watch::pace::Pace;
@@ -21,8 +21,8 @@ use crate::resources::mandates::{approval_wait, wait};
 mod reading;
 use reading::Reading;
 
-/// How many events are taken before others get their turn.
-const EVENTS_AT_ONCE: usize = 256;
+/// How many events are taken, and about how many reads, before those they are for get their turn.
+const AT_ONCE: usize = 64;
 
 pub(super) struct Run {
     client: Client,
@@ -30,21 +30,18 @@ pub(super) struct Run {
     feed: Feed,
     /// The stream has been open before.
     opened: bool,
+    /// It is refused for now.
+    pub(super) refused: bool,
     pace: Pace,
     pause: Option<Sleep>,
     rested: bool,
-    /// Mandates that something has called for a read of.
-    pub(super) call_for: Vec<MandateId>,
-    /// Those to be read alone, and those that a list may tell of too.
-    alone: VecDeque<MandateId>,
-    due: VecDeque<MandateId>,
-    /// Those to be read again in a while.
-    later: BTreeSet<(Instant, MandateId)>,
+    /// When the first of those is due that were put off.
     alarm: Option<(Instant, Sleep)>,
     reading: Vec<Reading>,
     /// How many reads have begun.
     pub(super) started: u64,
-    lists_are_refused: bool,
+    /// Lists are refused, and not asked for again before then.
+    no_lists_until: Option<Instant>,
     watchdogs: Watchdogs,
 }
 
@@ -56,93 +53,109 @@ impl Run {
             client: client.clone(),
             feed: Feed::new(Box::new(move || events.stream()), Arc::clone(&timer)),
             opened: false,
+            refused: false,
             pace: Pace::new(None, timer.now()),
             pause: None,
             rested: false,
-            call_for: Vec::new(),
-            alone: VecDeque::new(),
-            due: VecDeque::new(),
-            later: BTreeSet::new(),
             alarm: None,
             reading: Vec::new(),
             started: 0,
-            lists_are_refused: false,
+            no_lists_until: None,
             watchdogs: Watchdogs::new(wakers),
             timer,
         }
     }
 
-    /// Does what there is to do; says for whom there is something now.
-    pub(super) fn drive(&mut self, state: &mut State, context: &mut Context<'_>) -> Vec<Key> {
-        let mut woken = Vec::new();
-        self.watchdogs.keep(&*self.timer);
-        loop {
-            for id in std::mem::take(&mut self.call_for) {
-                self.mark(state, id, false);
-            }
-            self.start(state);
-            let read = self.finish(state, context, &mut woken);
-            self.listen(state, context, &mut woken);
-            self.look_at_the_clock(state, context);
-            if !read && !self.may_start() && self.call_for.is_empty() {
-                break;
-            }
-        }
-        woken
+    /// The one that takes over from one that can't go on.
+    pub(super) fn anew(&self, client: &Client, wakers: &Arc<Wakers>) -> Self {
+        let Self { opened, started, no_lists_until, .. } = *self;
+        Self { opened, started, no_lists_until, ..Self::new(client, wakers) }
     }
 
-    /// Takes what has come, and what it calls for.
-    fn listen(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) {
-        for taken in 1.. {
-            let Poll::Ready(event) = self.feed.poll(context) else { break };
-            self.hear(state, &event, woken);
-            if taken == EVENTS_AT_ONCE {
-                context.waker().wake_by_ref();
+    /// Does what there is to do; says for whom there is something now.
+    pub(super) fn drive(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) {
+        self.watchdogs.keep(&*self.timer);
+        let mut more = self.listen(state, context, woken);
+        let mut reads = 0;
+        loop {
+            self.look_at_the_clock(state, context);
+            self.start(state);
+            let done = self.finish(state, context, woken);
+            reads += done;
+            more |= reads >= AT_ONCE;
+            if reads >= AT_ONCE || (done == 0 && self.next(&state.agenda).is_none()) {
                 break;
             }
         }
+        if more {
+            context.waker().wake_by_ref();
+        }
+    }
+
+    /// Takes what has come, and what it calls for; whether there may be more.
+    fn listen(&mut self, state: &mut State, context: &mut Context<'_>, woken: &mut Vec<Key>) -> bool {
+        let mut taken = 0;
+        while taken < AT_ONCE {
+            let Poll::Ready(event) = self.feed.poll(context) else { break };
+            self.hear(state, &event, woken);
+            taken += 1;
+        }
         if self.feed.take_missed() {
-            self.call_for.extend(state.topics.keys().cloned());
+            state.call_for_all();
             if std::mem::replace(&mut self.opened, true) {
                 each_queue(state, woken, Queue::missed);
             }
         }
-        if self.feed.is_refused() {
+        let refused_before = std::mem::replace(&mut self.refused, self.feed.is_refused());
+        if self.refused && !refused_before {
+            if self.opened {
+                each_queue(state, woken, Queue::missed);
+            }
             each_queue(state, woken, Queue::refused);
         }
         if self.pace.stream_is_open(self.feed.is_open(), self.timer.now()) {
             self.pause = None;
         }
+        taken == AT_ONCE
     }
 
-    fn hear(&mut self, state: &mut State, event: &Event, woken: &mut Vec<Key>) {
+    fn hear(&self, state: &mut State, event: &Event, woken: &mut Vec<Key>) {
         let Some(topic) = state.topics.get_mut(&event.mandate) else { return };
-        let mut hints = Vec::new();
+        let (mut over, mut changed) = (Wanted::default(), false);
         for key in &topic.members {
-            match state.members.get_mut(key).map(|member| &mut member.kind) {
-                Some(Kind::Events(queue)) => woken.extend(queue.push(event).then_some(*key)),
-                None => {}
-                Some(Kind::End) => hints.push(wait::status_event(event)),
-                Some(Kind::Approval) => hints.push(approval_wait::hint(event)),
+            let (hint, wanted) = match state.members.get_mut(key).map(|member| &mut member.kind) {
+                Some(Kind::Events(queue)) => {
+                    woken.extend(queue.push(event, self.feed.event_bytes()).then_some(*key));
+                    continue;
+                }
+                Some(Kind::End) => (wait::status_event(event), Wanted { end: true, ..Wanted::default() }),
+                Some(Kind::Approval) => {
+                    (approval_wait::hint(event), Wanted { approval: true, ..Wanted::default() })
+                }
+                None => continue,
+            };
+            match hint {
+                Hint::Nothing => {}
+                Hint::Changed => changed = true,
+                Hint::Over => over = over.or(wanted),
             }
         }
-        if hints.contains(&Hint::Over) {
-            topic.told = topic.told.or_else(|| Some(self.timer.now()));
-            self.mark(state, event.mandate.clone(), true);
-        } else if hints.contains(&Hint::Changed) {
-            self.mark(state, event.mandate.clone(), false);
+        if !over.is_none() {
+            topic.tell(self.timer.now(), over);
+            state.call_for(&event.mandate, Urgency::Alone);
+        } else if changed {
+            state.call_for(&event.mandate, Urgency::Due);
         }
     }
 
-    /// Marks what is due by now, and sees to it that somebody is woken for what is due next.
+    /// Calls for what is due by now, and sees to it that somebody is woken for what is due next.
     fn look_at_the_clock(&mut self, state: &mut State, context: &mut Context<'_>) {
         let now = self.timer.now();
         loop {
-            let Some((first, _)) = self.later.first() else {
+            let Some(first) = state.agenda.first_later() else {
                 self.alarm = None;
                 break;
             };
-            let first = *first;
             if self.alarm.as_ref().is_none_or(|(at, _)| *at != first) {
                 self.alarm = Some((first, self.timer.sleep(first.saturating_duration_since(now))));
             }
@@ -151,12 +164,7 @@ impl Run {
                 break;
             }
             self.alarm = None;
-            if let Some((_, id)) = self.later.pop_first() {
-                if let Some(topic) = state.topics.get_mut(&id) {
-                    topic.later = false;
-                }
-                self.mark(state, id, true);
-            }
+            state.call_for_first_later();
         }
         if self.rested {
             return;
@@ -166,7 +174,8 @@ impl Run {
         if pause.as_mut().poll(context).is_ready() {
             self.pause = None;
             self.rested = self.pace.holds_back();
-            self.call_for.extend(state.topics.keys().cloned());
+            self.pace.rounded(now);
+            state.call_for_all();
         }
     }
 }

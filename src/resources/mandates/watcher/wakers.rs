@@ -1,13 +1,14 @@
 //! Who is woken when the shared stream or a read has something: one of those who wait, so that it drives for all.
 //!
 //! Whoever is woken may not come, being busy with something else or about to be dropped. One that is dropped passes
-//! it on; for one that is busy there are watchdogs, which wake others after a while.
+//! it on, and so does one that was given what it waited for and is busy with that; for one that is busy with something
+//! else there are watchdogs, which wake others after a while.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
-use super::hub::Key;
+use super::state::Key;
 
 #[derive(Default)]
 pub(super) struct Wakers(Mutex<Inner>);
@@ -20,6 +21,9 @@ struct Inner {
     needed: bool,
     /// Who has been woken to do it.
     chosen: Option<Key>,
+    /// How many drive, or are about to have done so: then nobody is woken, since it may be under their lock, and they
+    /// see to it in the end.
+    driving: usize,
 }
 
 impl Wakers {
@@ -47,17 +51,25 @@ impl Wakers {
             if inner.chosen == Some(key) {
                 inner.chosen = None;
             }
-            (before, if passes_on { inner.choose() } else { None })
+            (before, if passes_on { inner.next() } else { None })
         };
         drop(before);
         wake(next);
     }
 
-    /// Wakes those that something was found for.
-    pub(super) fn wake(&self, keys: &[Key]) {
+    /// Somebody drives, under a lock.
+    pub(super) fn begin(&self) {
+        self.lock().driving += 1;
+    }
+
+    /// And does so no longer: wakes those that something was found for, and one more if there is something to do again.
+    pub(super) fn end(&self, found: &[Key]) {
         let wakers: Vec<_> = {
             let mut inner = self.lock();
-            keys.iter().filter_map(|key| inner.waiting.remove(key)).collect()
+            inner.driving = inner.driving.saturating_sub(1);
+            let found: Vec<_> = found.iter().filter_map(|key| inner.waiting.remove(key)).collect();
+            let next = if inner.needed { inner.next() } else { None };
+            found.into_iter().chain(next).collect()
         };
         wake(wakers);
     }
@@ -78,8 +90,10 @@ impl Wakers {
         let woken: Vec<Waker> = {
             let mut inner = self.lock();
             inner.needed = true;
-            if !all && inner.chosen.is_none() {
-                inner.choose().into_iter().collect()
+            if inner.driving > 0 {
+                Vec::new()
+            } else if !all && inner.chosen.is_none() {
+                inner.next().into_iter().collect()
             } else {
                 std::mem::take(&mut inner.waiting).into_values().collect()
             }
@@ -89,8 +103,12 @@ impl Wakers {
 }
 
 impl Inner {
-    /// The last one: waits have higher keys than streams, and are less likely to be busy.
-    fn choose(&mut self) -> Option<Waker> {
+    /// Who is to be woken to drive, unless somebody does or is on the way. The last one: waits have higher keys than
+    /// streams, and are less likely to be busy.
+    fn next(&mut self) -> Option<Waker> {
+        if self.driving > 0 || self.chosen.is_some() {
+            return None;
+        }
         let (key, waker) = self.waiting.pop_last()?;
         self.chosen = Some(key);
         Some(waker)
@@ -110,7 +128,7 @@ impl Wake for Wakers {
         let next = {
             let mut inner = self.lock();
             inner.needed = true;
-            if inner.chosen.is_none() { inner.choose() } else { None }
+            inner.next()
         };
         wake(next);
     }

@@ -2,19 +2,23 @@
 
 use std::collections::HashMap;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::Run;
 use crate::call::CallFuture;
 use crate::error::Result;
 use crate::model::types::MandateId;
-use crate::resources::mandates::watch::pace::behind;
-use crate::resources::mandates::watcher::hub::{Key, Kind, Member, Outcome, Stage, State};
-use crate::resources::mandates::watcher::reads::{self, Found, Wanted};
+use crate::resources::mandates::watcher::agenda::{Agenda, Urgency};
+use crate::resources::mandates::watcher::reads::{self, Found};
+use crate::resources::mandates::watcher::state::{Key, Kind, Member, Outcome, Stage, State};
 
 /// How many reads are under way at a time.
 const MOST_READS: usize = 8;
 /// From so many mandates on that are due, lists are read instead of each.
 const BATCH_FROM: usize = 32;
+/// How long lists that are refused are not asked for again.
+const LISTS_REFUSED: Duration = Duration::from_secs(60);
+
 pub(super) struct Reading {
     number: u64,
     what: What,
@@ -27,50 +31,51 @@ enum What {
 }
 
 impl Run {
-    /// Calls for a read, of the mandate alone or with the others that are due.
-    pub(super) fn mark(&mut self, state: &mut State, id: MandateId, alone: bool) {
-        if state.wanted(&id) == Wanted::default() {
-            return;
+    /// Which mandates are read next, and how many at most; `None` while no read may begin.
+    pub(super) fn next(&self, agenda: &Agenda) -> Option<(Urgency, usize)> {
+        let batching = self.reading.iter().any(|reading| matches!(reading.what, What::Many(_)));
+        let held_back = self.pace.holds_back() && !self.rested;
+        let lists = self.no_lists_until.is_none_or(|until| self.timer.now() >= until);
+        if self.reading.len() >= MOST_READS {
+            return None;
         }
-        let Some(topic) = state.topics.get_mut(&id) else { return };
-        match &mut topic.stage {
-            Stage::Reading { again, .. } => *again = true,
-            Stage::Queued if !alone => {}
-            Stage::Queued | Stage::Idle => {
-                topic.stage = Stage::Queued;
-                if alone { self.alone.push_back(id) } else { self.due.push_back(id) }
+        for urgency in Urgency::ALL {
+            if held_back && !urgency.is_last() {
+                return None;
+            }
+            let count = agenda.count(urgency, BATCH_FROM);
+            let in_batches = count == BATCH_FROM && !urgency.is_alone() && lists;
+            match in_batches {
+                true if !batching => return Some((urgency, usize::MAX)),
+                // The list that is read now may tell of others too, and leave few.
+                true if urgency == Urgency::Due => return None,
+                _ if count > 0 => return Some((urgency, 1)),
+                _ => {}
             }
         }
-    }
-
-    pub(super) fn may_start(&self) -> bool {
-        let any = !self.alone.is_empty() || !self.due.is_empty();
-        let batching = self.reading.iter().any(|reading| matches!(reading.what, What::Many(_)));
-        let blocked = self.alone.is_empty() && self.in_batches() && batching;
-        any && !blocked && self.reading.len() < MOST_READS && (self.rested || !self.pace.holds_back())
-    }
-
-    fn in_batches(&self) -> bool {
-        self.due.len() >= BATCH_FROM && !self.lists_are_refused
+        None
     }
 
     pub(super) fn start(&mut self, state: &mut State) {
-        while self.may_start() {
+        while let Some((urgency, most)) = self.next(&state.agenda) {
             let number = self.started + 1;
-            let batching = self.reading.iter().any(|reading| matches!(reading.what, What::Many(_)));
-            let (what, future): (_, CallFuture<_>) = if self.in_batches() && !batching {
-                let mut wanted = Vec::new();
-                for id in std::mem::take(&mut self.due) {
-                    wanted.extend(begin(state, &id, number).map(|want| (id, want)));
+            let ids = state.agenda.take(urgency, most);
+            let mut wanted = Vec::with_capacity(ids.len());
+            for id in ids {
+                wanted.extend(state.begin(&id, number).map(|want| (id, want)));
+            }
+            let (what, future): (_, CallFuture<_>) = match wanted.pop() {
+                None => continue,
+                Some((id, want)) if wanted.is_empty() => {
+                    let read = reads::single(self.client.clone(), id.clone(), want);
+                    let key = id.clone();
+                    (What::One(id), Box::pin(async move { Ok(HashMap::from([(key, read.await?)])) }))
                 }
-                let ids = wanted.iter().map(|(id, _)| id.clone()).collect();
-                (What::Many(ids), Box::pin(reads::batch(self.client.clone(), wanted)))
-            } else {
-                let Some(id) = self.alone.pop_front().or_else(|| self.due.pop_front()) else { return };
-                let Some(wanted) = begin(state, &id, number) else { continue };
-                let read = reads::single(self.client.clone(), id.clone(), wanted);
-                let key = id.clone();
-                (What::One(id), Box::pin(async move { Ok(HashMap::from([(key, read.await?)])) }))
+                Some(last) => {
+                    wanted.push(last);
+                    let ids = wanted.iter().map(|(id, _)| id.clone()).collect();
+                    (What::Many(ids), Box::pin(reads::batch(self.client.clone(), wanted)))
+                }
             };
             // After a failure one read shows whether it is over.
             self.rested = false;
@@ -79,13 +84,13 @@ impl Run {
         }
     }
 
-    /// Takes the reads that are done; whether there were any.
+    /// Takes the reads that are done; how many there were.
     pub(super) fn finish(
         &mut self,
         state: &mut State,
         context: &mut Context<'_>,
         woken: &mut Vec<Key>,
-    ) -> bool {
+    ) -> usize {
         let mut done = Vec::new();
         let mut at = 0;
         while at < self.reading.len() {
@@ -94,11 +99,11 @@ impl Run {
                 Poll::Pending => at += 1,
             }
         }
-        let any = !done.is_empty();
+        let count = done.len();
         for (reading, found) in done {
             self.apply(state, reading, found, woken);
         }
-        any
+        count
     }
 
     fn apply(
@@ -113,38 +118,47 @@ impl Run {
             What::One(id) => vec![id],
             What::Many(ids) => ids,
         };
+        let urgency = if many { Urgency::Due } else { Urgency::Alone };
         let mut again = Vec::new();
         for id in &ids {
             if let Some(topic) = state.topics.get_mut(id) {
                 match topic.stage {
-                    Stage::Reading { number, again: called } if number == reading.number => {
-                        again.extend(called.then(|| id.clone()));
+                    Stage::Reading { number, again: called, .. } if number == reading.number => {
+                        again.extend(called.map(|urgency| (id.clone(), urgency)));
                         topic.stage = Stage::Idle;
                     }
-                    // Whoever asked for this read has left, and others have come, who wait for theirs.
+                    // It is no longer this read that is waited for.
                     _ => {}
                 }
             }
         }
         match found {
             Ok(mut found) => {
+                if self.pace.holds_back() {
+                    // What was waited for is over.
+                    self.pause = None;
+                }
                 self.pace.answered();
                 for id in ids {
                     match found.remove(&id) {
                         Some(found) => self.learn(state, &id, found, reading.number, woken),
                         // Of those under way it is none, as far as the lists were read.
-                        None => self.mark(state, id, true),
+                        None => again.push((id, Urgency::Alone)),
                     }
                 }
             }
             Err(error) if error.passes() => {
                 self.pace.failed(self.timer.now(), error.retry_after());
                 (self.pause, self.rested) = (None, false);
-                again.extend(ids);
+                for id in ids {
+                    // A last read that comes to nothing is the last all the same.
+                    state.give_up(&id, reading.number, woken);
+                    again.push((id, urgency));
+                }
             }
             Err(_) if many => {
-                self.lists_are_refused = true;
-                again.extend(ids);
+                self.no_lists_until = Some(self.timer.now() + LISTS_REFUSED);
+                again.extend(ids.into_iter().map(|id| (id, urgency)));
             }
             // An error is for one; the others get their own.
             Err(error) => {
@@ -155,58 +169,32 @@ impl Run {
                         Kind::End | Kind::Approval => error.take().map(Outcome::Failed),
                     };
                     state.settle(&id, fail, woken);
-                    again.push(id);
+                    again.push((id, urgency));
                 }
             }
         }
-        for id in again {
-            self.mark(state, id, !many);
+        for (id, urgency) in again {
+            state.call_for(&id, urgency);
         }
     }
 
     /// What a read says of a mandate.
-    fn learn(&mut self, state: &mut State, id: &MandateId, found: Found, number: u64, woken: &mut Vec<Key>) {
-        let now = self.timer.now();
+    fn learn(&self, state: &mut State, id: &MandateId, found: Found, number: u64, woken: &mut Vec<Key>) {
         let ended = found.mandate.as_ref().is_some_and(|mandate| mandate.status.is_terminal());
         let outcome = |member: &Member| {
-            let waits_for = match member.kind {
+            let asked = match member.kind {
                 Kind::Events(_) => return None,
                 Kind::End => None,
                 Kind::Approval => found.approval.clone().map(Outcome::Asked),
             };
             let end = || found.mandate.clone().filter(|_| ended).map(Outcome::Ended);
-            let last = || member.last_read_after.filter(|after| number > *after);
-            waits_for.or_else(end).or_else(|| last().map(|_| Outcome::OutOfTime(found.mandate.clone())))
+            let last = || member.runs_out_with(number).then(|| Outcome::OutOfTime(found.mandate.clone()));
+            asked.or_else(end).or_else(last)
         };
         state.settle(id, outcome, woken);
-        let keeps_last = state.keeps_last(id);
-        let wanted = state.wanted(id);
-        let Some(topic) = state.topics.get_mut(id) else { return };
-        if keeps_last && found.mandate.is_some() {
-            topic.last = found.mandate;
+        if let Some(mandate) = &found.mandate {
+            state.keep(id, mandate);
         }
-        match topic.told {
-            Some(told) if wanted != Wanted::default() => {
-                if !std::mem::replace(&mut topic.later, true) {
-                    self.later.insert((now + behind(told, now), id.clone()));
-                }
-            }
-            _ => topic.told = None,
-        }
+        state.check_told(id, self.timer.now());
     }
-}
-
-/// Takes a mandate out of the queue, if it is still there and wanted.
-fn begin(state: &mut State, id: &MandateId, number: u64) -> Option<Wanted> {
-    let wanted = state.wanted(id);
-    let topic = state.topics.get_mut(id)?;
-    if topic.stage != Stage::Queued {
-        return None;
-    }
-    if wanted == Wanted::default() {
-        topic.stage = Stage::Idle;
-        return None;
-    }
-    topic.stage = Stage::Reading { number, again: false };
-    Some(wanted)
 }

@@ -1,0 +1,333 @@
+//! Who waits for what, and what is known of each mandate.
+
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+use std::time::Instant;
+
+use super::agenda::{Agenda, Place, Urgency};
+use super::queue::Queue;
+use super::reads::Wanted;
+use crate::error::Error;
+use crate::model::approvals::Approval;
+use crate::model::mandates::Mandate;
+use crate::model::types::MandateId;
+use crate::resources::mandates::watch::pace::behind;
+
+/// Names a member. Those of waits are above those of event streams.
+pub(super) type Key = u64;
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) topics: HashMap<MandateId, Topic>,
+    pub(super) members: HashMap<Key, Member>,
+    pub(super) agenda: Agenda,
+}
+
+/// What is known of one mandate, for all who watch it.
+#[derive(Default)]
+pub(super) struct Topic {
+    /// Those who still wait.
+    pub(super) members: Vec<Key>,
+    pub(super) stage: Stage,
+    told: Option<Box<Told>>,
+    /// As it was last read, in JSON, which is smaller; kept only for waits that may run out.
+    last: Option<Box<[u8]>>,
+}
+
+/// An event said what no read has said yet to those who wait for it.
+struct Told {
+    /// And none has since.
+    at: Instant,
+    to: Wanted,
+    /// When it is to be read again for that.
+    later: Option<Instant>,
+}
+
+/// Where the next read of a mandate is.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    #[default]
+    Idle,
+    Queued(Place),
+    /// Under way, as the read with that number.
+    Reading {
+        number: u64,
+        /// It is made because somebody's time is over.
+        last: bool,
+        /// What has called for another since it began.
+        again: Option<Urgency>,
+    },
+}
+
+pub(super) struct Member {
+    pub(super) topic: MandateId,
+    pub(super) kind: Kind,
+    pub(super) outcome: Option<Outcome>,
+    /// Its time is over, and the first read with this number or a higher one is the last.
+    pub(super) last_read: Option<NonZeroU64>,
+    pub(super) may_run_out: bool,
+}
+
+pub(super) enum Kind {
+    End,
+    Approval,
+    Events(Box<Queue>),
+}
+
+/// How a wait ends.
+pub(super) enum Outcome {
+    Ended(Box<Mandate>),
+    Asked(Box<Approval>),
+    Failed(Error),
+    OutOfTime(Option<Box<Mandate>>),
+}
+
+impl Member {
+    /// Whether this read is its last.
+    pub(super) fn runs_out_with(&self, number: u64) -> bool {
+        self.last_read.is_some_and(|last| number >= last.get())
+    }
+}
+
+impl Topic {
+    /// An event said it to those who want that.
+    pub(super) fn tell(&mut self, at: Instant, to: Wanted) {
+        match &mut self.told {
+            Some(told) => (told.at, told.to) = (at, told.to.or(to)),
+            None => self.told = Some(Box::new(Told { at, to, later: None })),
+        }
+    }
+
+    /// As it was last read.
+    pub(super) fn last(&self) -> Option<Box<Mandate>> {
+        self.last.as_ref().and_then(|last| serde_json::from_slice(last).ok())
+    }
+
+    fn members<'a>(&self, members: &'a HashMap<Key, Member>) -> impl Iterator<Item = &'a Member> {
+        self.members.iter().filter_map(|key| members.get(key))
+    }
+
+    fn wanted(&self, members: &HashMap<Key, Member>) -> Wanted {
+        self.members(members).fold(Wanted::default(), |wanted, member| match member.kind {
+            Kind::End => Wanted { end: true, ..wanted },
+            Kind::Approval => Wanted { approval: true, ..wanted },
+            Kind::Events(_) => wanted,
+        })
+    }
+}
+
+impl State {
+    /// Remembers a mandate as it was read, if that may be asked for.
+    pub(super) fn keep(&mut self, id: &MandateId, mandate: &Mandate) {
+        if let Some(topic) = self.topics.get_mut(id) {
+            if topic.members(&self.members).any(|member| member.may_run_out) {
+                topic.last = serde_json::to_vec(mandate).ok().map(Vec::into_boxed_slice);
+            }
+        }
+    }
+
+    /// Calls for a read of a mandate, if it is wanted.
+    pub(super) fn call_for(&mut self, id: &MandateId, urgency: Urgency) {
+        let Some(topic) = self.topics.get_mut(id) else { return };
+        if topic.wanted(&self.members).is_none() {
+            return;
+        }
+        let runs_out = topic.members(&self.members).any(|member| member.last_read.is_some());
+        let urgency = if runs_out { urgency.last() } else { urgency };
+        match &mut topic.stage {
+            // One that was under way before doesn't count, and may hang.
+            Stage::Reading { last, again, .. } if *last || !urgency.is_last() => {
+                *again = Some(again.map_or(urgency, |before| before.min(urgency)));
+            }
+            Stage::Queued((before, _)) if *before <= urgency => {}
+            stage => {
+                if let Stage::Queued(place) = stage {
+                    self.agenda.remove(*place);
+                }
+                *stage = Stage::Queued(self.agenda.add(id.clone(), urgency));
+            }
+        }
+    }
+
+    /// Begins the read of a mandate that was taken from the agenda; what is wanted of it, if anything still is.
+    pub(super) fn begin(&mut self, id: &MandateId, number: u64) -> Option<Wanted> {
+        let topic = self.topics.get_mut(id)?;
+        let wanted = Some(topic.wanted(&self.members)).filter(|wanted| !wanted.is_none());
+        let last = matches!(topic.stage, Stage::Queued((urgency, _)) if urgency.is_last());
+        topic.stage = match wanted {
+            Some(_) => Stage::Reading { number, last, again: None },
+            None => Stage::Idle,
+        };
+        wanted
+    }
+
+    /// A mandate was read: what an event said is forgotten once it has come true or to nothing, and until then there is
+    /// another read in a while.
+    pub(super) fn check_told(&mut self, id: &MandateId, now: Instant) {
+        let Some(topic) = self.topics.get_mut(id) else { return };
+        let wanted = topic.wanted(&self.members);
+        let Some(told) = &mut topic.told else { return };
+        told.to = told.to.and(wanted);
+        let delay = behind(told.at, now).filter(|_| !told.to.is_none());
+        let later = delay.map(|delay| now + delay);
+        self.agenda.put_off(id, std::mem::replace(&mut told.later, later), later);
+        if later.is_none() {
+            topic.told = None;
+        }
+    }
+
+    /// Calls for the one that was put off the least.
+    pub(super) fn call_for_first_later(&mut self) {
+        let Some(id) = self.agenda.take_later() else { return };
+        if let Some(told) = self.topics.get_mut(&id).and_then(|topic| topic.told.as_mut()) {
+            told.later = None;
+        }
+        self.call_for(&id, Urgency::Alone);
+    }
+
+    /// Ends the waits that `outcome` gives an end for, and says whose they are.
+    pub(super) fn settle(
+        &mut self,
+        id: &MandateId,
+        mut outcome: impl FnMut(&Member) -> Option<Outcome>,
+        woken: &mut Vec<Key>,
+    ) {
+        let Some(topic) = self.topics.get_mut(id) else { return };
+        topic.members.retain(|key| {
+            let Some(member) = self.members.get_mut(key) else { return false };
+            member.outcome = outcome(member);
+            if member.outcome.is_some() {
+                woken.push(*key);
+            }
+            member.outcome.is_none()
+        });
+        self.tidy(id);
+    }
+
+    /// Ends the waits whose last read was this one, and came to nothing.
+    pub(super) fn give_up(&mut self, id: &MandateId, number: u64, woken: &mut Vec<Key>) {
+        let Some(topic) = self.topics.get(id) else { return };
+        if topic.members(&self.members).any(|member| member.runs_out_with(number)) {
+            let last = topic.last();
+            let out_of_time = || Outcome::OutOfTime(last.clone());
+            self.settle(id, |member| member.runs_out_with(number).then(out_of_time), woken);
+        }
+    }
+
+    /// Takes a member out. What it leaves may be the user's: it is to be dropped outside the lock.
+    pub(super) fn leave(&mut self, key: Key) -> Option<Member> {
+        let member = self.members.remove(&key)?;
+        if let Some(topic) = self.topics.get_mut(&member.topic) {
+            topic.members.retain(|other| *other != key);
+        }
+        self.tidy(&member.topic);
+        Some(member)
+    }
+
+    /// Forgets a mandate that nobody watches any more.
+    fn tidy(&mut self, id: &MandateId) {
+        if self.topics.get(id).is_some_and(|topic| topic.members.is_empty()) {
+            let Some(topic) = self.topics.remove(id) else { return };
+            self.agenda.put_off(id, topic.told.and_then(|told| told.later), None);
+            if let Stage::Queued(place) = topic.stage {
+                self.agenda.remove(place);
+            }
+        }
+    }
+
+    /// All reads were given up.
+    pub(super) fn begin_anew(&mut self) {
+        self.agenda = Agenda::default();
+        for topic in self.topics.values_mut() {
+            topic.stage = Stage::Idle;
+            if let Some(told) = &mut topic.told {
+                told.later = None;
+            }
+        }
+        self.call_for_all();
+    }
+
+    pub(super) fn call_for_all(&mut self) {
+        let ids: Vec<MandateId> = self.topics.keys().cloned().collect();
+        for id in ids {
+            self.call_for(&id, Urgency::Due);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn join(state: &mut State, key: Key, topic: &str, kind: Kind) {
+        let topic = MandateId::from(topic);
+        state.topics.entry(topic.clone()).or_default().members.push(key);
+        let member = Member { topic, kind, outcome: None, last_read: None, may_run_out: false };
+        state.members.insert(key, member);
+    }
+
+    fn lines(state: &State) -> [usize; 4] {
+        Urgency::ALL.map(|urgency| state.agenda.count(urgency, usize::MAX))
+    }
+
+    #[test]
+    fn a_mandate_stands_in_the_line_once_where_it_is_most_urgent() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        join(&mut state, 1, "m", Kind::End);
+        for (urgency, line) in [
+            (Urgency::Due, [0, 0, 0, 1]),
+            (Urgency::Due, [0, 0, 0, 1]),
+            (Urgency::Alone, [0, 0, 1, 0]),
+            (Urgency::Alone, [0, 0, 1, 0]),
+            (Urgency::Due, [0, 0, 1, 0]),
+        ] {
+            state.call_for(&id, urgency);
+            assert_eq!(lines(&state), line);
+        }
+        state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(1);
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(lines(&state), [0, 1, 0, 0]);
+        state.call_for(&id, Urgency::Alone);
+        assert_eq!(lines(&state), [1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_called_for_during_a_read_is_kept_and_a_last_read_does_not_wait_for_it() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        join(&mut state, 1, "m", Kind::End);
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(state.agenda.take(Urgency::Due, 5), std::slice::from_ref(&id));
+        assert!(state.begin(&id, 7).is_some());
+        state.call_for(&id, Urgency::Alone);
+        state.call_for(&id, Urgency::Due);
+        let again = Some(Urgency::Alone);
+        assert_eq!(state.topics[&id].stage, Stage::Reading { number: 7, last: false, again });
+        state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(8);
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(lines(&state), [0, 1, 0, 0]);
+        state.agenda.take(Urgency::LastDue, 1);
+        assert!(state.begin(&id, 8).is_some());
+        state.call_for(&id, Urgency::Due);
+        assert_eq!(lines(&state), [0; 4], "one last read at a time");
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_mandate_that_nobody_watches() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        #[expect(clippy::disallowed_methods, reason = "any moment does")]
+        let at = Instant::now();
+        for key in 0..1_000 {
+            join(&mut state, key, "m", Kind::End);
+            state.call_for(&id, Urgency::Alone);
+            state.topics.get_mut(&id).unwrap().tell(at, Wanted { end: true, approval: false });
+            state.check_told(&id, at);
+            assert!(state.agenda.first_later().is_some());
+            assert!(state.leave(key).is_some() && state.leave(key).is_none());
+        }
+        assert_eq!(lines(&state), [0; 4]);
+        assert!(state.agenda.first_later().is_none() && state.topics.is_empty() && state.members.is_empty());
+        join(&mut state, 1, "m", Kind::Events(Box::default()));
+        state.call_for(&id, Urgency::Alone);
+        assert_eq!(lines(&state), [0; 4], "a reader of events needs no read");
+    }
+}

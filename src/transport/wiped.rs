@@ -1,0 +1,73 @@
+//! Bodies, which may hold secrets: wiped when the last who holds them has let go, and while they grow.
+
+use std::io;
+
+use bytes::Bytes;
+use zeroize::Zeroize as _;
+
+#[derive(Default)]
+pub(crate) struct Wiped(Vec<u8>);
+
+impl Wiped {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
+        if self.0.capacity() - self.0.len() < bytes.len() {
+            // A vector that grows by itself leaves what it held where it was.
+            let room = (self.0.len() + bytes.len()).max(self.0.capacity() * 2);
+            let mut larger = Vec::with_capacity(room);
+            larger.extend_from_slice(&self.0);
+            *self = Self(larger);
+        }
+        self.0.extend_from_slice(bytes);
+    }
+}
+
+impl io::Write for Wiped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsRef<[u8]> for Wiped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Wiped> for Bytes {
+    fn from(body: Wiped) -> Self {
+        Self::from_owner(body)
+    }
+}
+
+impl Drop for Wiped {
+    fn drop(&mut self) {
+        self.0.as_mut_slice().zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_kept_however_it_grows() {
+        let mut body = Wiped::default();
+        let mut expected = Vec::new();
+        for length in [0, 1, 7, 100, 3, 5_000, 2] {
+            body.extend(&vec![length as u8; length]);
+            expected.resize(expected.len() + length, length as u8);
+            assert_eq!((body.as_ref(), body.len()), (&expected[..], expected.len()));
+        }
+        let bytes = Bytes::from(body);
+        assert_eq!(bytes.slice(1..9), expected[1..9]);
+    }
+}

@@ -1,0 +1,153 @@
+//! Which of the crate's public types can hold a secret, read from its sources.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What holds a secret, or may: texts that are wiped, headers, bodies, and whatever hides behind a trait.
+const HOLDERS: [&str; 8] =
+    ["Secret", "Zeroizing", "Wiped", "HeaderValue", "HeaderMap", "Bytes", "BoxStream", "dyn"];
+
+/// Public structs and enums that hold one of these, directly or through others.
+pub(super) fn public_types_that_can_hold_a_secret() -> BTreeSet<String> {
+    let mut files = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    assert!(files.len() > 50, "the sources were found");
+    holders(files.iter().map(|file| fs::read_to_string(file).unwrap()))
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true if path.ends_with("tests") => {}
+            true => collect(&path, files),
+            false => files.push(path),
+        }
+    }
+}
+
+/// A type, and the words in the types of its fields.
+#[derive(Default)]
+struct Definition {
+    public: bool,
+    words: BTreeSet<String>,
+}
+
+fn holders(sources: impl Iterator<Item = String>) -> BTreeSet<String> {
+    let mut types: BTreeMap<String, Definition> = BTreeMap::new();
+    for source in sources {
+        for (name, definition) in definitions(&source) {
+            // Of two with the same name either counts.
+            let known = types.entry(name).or_default();
+            known.public |= definition.public;
+            known.words.extend(definition.words);
+        }
+    }
+    let mut found: BTreeSet<String> = HOLDERS.map(str::to_owned).into();
+    loop {
+        let more: Vec<_> = types
+            .iter()
+            .filter(|(name, definition)| !found.contains(*name) && !definition.words.is_disjoint(&found))
+            .map(|(name, _)| name.clone())
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        found.extend(more);
+    }
+    found.into_iter().filter(|name| types.get(name).is_some_and(|definition| definition.public)).collect()
+}
+
+fn definitions(source: &str) -> Vec<(String, Definition)> {
+    let code: Vec<_> = source.lines().filter(|line| !line.trim_start().starts_with(['/', '#'])).collect();
+    let code = code.join("\n");
+    let code = code.split("mod tests {").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for kind in ["struct ", "enum ", "type "] {
+        for (at, _) in code.match_indices(kind) {
+            let before = &code[..at];
+            if before.ends_with(|before: char| before.is_alphanumeric() || before == '_') {
+                continue;
+            }
+            let rest = &code[at + kind.len()..];
+            let (name, body) =
+                rest.split_at(rest.find(|letter: char| !is_word(letter)).unwrap_or(rest.len()));
+            let public = before.ends_with("pub ") && kind != "type ";
+            let words = words(body, kind == "enum ");
+            match name {
+                // A macro's: these are what it is for.
+                "$name" => found.extend(
+                    named(code).map(|name| (name.to_owned(), Definition { public, words: words.clone() })),
+                ),
+                name => found.push((name.to_owned(), Definition { public, words })),
+            }
+        }
+    }
+    found
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_' || letter == '$'
+}
+
+/// The names that a file gives to `list_stream!`, which makes the streams of lists.
+fn named(code: &str) -> impl Iterator<Item = &str> {
+    let calls = code.split("\nlist_stream! {\n").skip(1);
+    calls.filter_map(|call| call.split(',').next()).map(str::trim)
+}
+
+/// The words up to the end of a definition; of an enum without the names of its variants.
+fn words(body: &str, is_enum: bool) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut word = String::new();
+    let mut depth = 0_usize;
+    for letter in body.chars() {
+        if is_word(letter) {
+            word.push(letter);
+            continue;
+        }
+        let ended = std::mem::take(&mut word);
+        if !ended.is_empty() && (!is_enum || depth > 1) {
+            words.insert(ended);
+        }
+        match letter {
+            '{' | '(' => depth += 1,
+            '}' | ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && letter == '}' {
+                    break;
+                }
+            }
+            ';' if depth == 0 => break,
+            _ => {}
+        }
+    }
+    words
+}
+
+#[test]
+fn a_type_that_can_hold_a_secret_is_found_however_it_is_written() {
+    let found = |source: &str| holders([source.to_owned()].into_iter()).into_iter().collect::<Vec<_>>();
+    for source in [
+        "pub struct A(Secret);",
+        "pub struct A<T> { of: Option<Zeroizing<String>>, t: T }",
+        "pub enum A { No, Yes { it: Secret } }",
+        "pub enum A { No, Yes(Box<Secret>) }",
+        "wire! {\n    pub struct A {\n        required { a: Secret, }\n        optional {}\n    }\n}",
+        "pub struct A { of: B }\npub(crate) struct B(C);\nenum C { D(Secret) }",
+        "pub struct A { of: Alias }\ntype Alias = Box<dyn Fn()>;",
+        "struct $name<T>(Box<dyn X>);\nlist_stream! {\n    /// A list.\n    A, T\n}"
+            .replace("struct $", "pub struct $")
+            .as_str(),
+    ] {
+        assert_eq!(found(source), ["A"], "{source}");
+    }
+    for source in [
+        "pub struct A { a: String }\nstruct B(Secret);",
+        "pub enum A { Secret, Other(u8) }",
+        "// pub struct A(Secret);",
+    ] {
+        assert!(found(source).is_empty(), "{source}");
+    }
+}
