@@ -62,10 +62,15 @@
 //! # Faults
 //!
 //! Whatever a network or a service in trouble does to a client, it does here on demand: [`LocalServer::fault`] takes
-//! a [`Fault`], which says what goes wrong, with which requests and how often. Answers are refused, late, cut short,
+//! a [`Fault`], which says what goes wrong, with which requests or deliveries and how often. Answers are refused, late, cut short,
 //! changed or lost after the change was made; streams break, fall silent, repeat themselves. Over sockets and in
 //! memory the same happens, and with a [seed](LocalServerBuilder::seed) it happens again in the next run.
 //! [`LocalServer::revoke_key`] takes the key back while your program runs.
+//!
+//! [Deliveries to webhook endpoints](#webhooks) come [badly signed](Fault::bad_signature),
+//! [signed long ago](Fault::old_signature), [with the signature twice](Fault::doubled_signature),
+//! [twice](Fault::duplicate_delivery), or [in another order](Fault::reorder_deliveries). What a receiver refuses comes
+//! again, and rightly signed once the fault has happened as [often](Fault::times) as it may.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
