@@ -93,7 +93,7 @@ impl Shared {
     pub(crate) fn may_skip(&self, workspace: &Workspace) -> bool {
         self.clock.skips()
             && self.traffic.is_quiet()
-            && (self.traffic.has_readers() || !workspace.polls.is_empty())
+            && (self.traffic.has_readers() || workspace.is_polled())
             && workspace.may_skip()
     }
 
