@@ -183,7 +183,7 @@ fn every_row_has_its_vectors() {
         ("id empty, with a dot, blank, non-ASCII, 257 characters", 13),
         ("id m.N with the body cut at the next dot", 2),
         ("id or t changed; other secret", 5),
-        ("in quotes", 5),
+        ("in quotes", 7),
         ("inner blank, zero-width space", 8),
         ("long enough", 1),
         ("no id header; no signature header", 3),
