@@ -1,15 +1,16 @@
-//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits`.
+//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits|local`.
 
 use std::process::ExitCode;
 
-use benches::{cuts, decode, growth, waits};
+use benches::{cuts, decode, growth, local, waits};
 
 const USAGE: &str = "\
 usage: benches decode [ROUNDS]          decoding, beside others and in stages
        benches once NAME CHUNK [MIB]    one run of one of them (or of \"nothing\"), to count its instructions
        benches growth [ROUNDS]          large events, and large chunks
        benches cuts [EVENTS [SEED]]     a stream that is cut at random
-       benches waits                    ten thousand waits on one watcher";
+       benches waits                    ten thousand waits on one watcher
+       benches local [ROUNDS]           the local server";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
             _ => None,
         },
         Some("waits") => Some(waits::run()),
+        Some("local") => number(1, 9).map(|rounds| local::run(rounds.max(1))),
         Some("once") => {
             match (arguments.get(1), number(2, 0), arguments.get(3).map(|mib| mib.parse().ok())) {
                 (Some(name), Some(chunk), mib) if chunk > 0 && mib != Some(None) => {
