@@ -1,7 +1,9 @@
 //! Deliveries that go wrong on demand, as a receiver sees them.
 
+use serde_json::json;
+
 use super::*;
-use crate::local::Fault;
+use crate::local::{Fault, Script};
 use crate::webhooks::{Begun, Dedupe as _, MemoryDedupe, SIGNATURE_HEADER};
 
 /// One delivery that meets this fault once, is refused for it with 400, and comes again; what each attempt was found
@@ -125,29 +127,39 @@ async fn a_delivery_without_a_next_is_kept_back_for_a_second() {
     assert!(stage.got().is_empty());
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(stage.record(&first.id).state, DeliveryState::Delivered);
+    assert_eq!(stage.got().len(), 1);
 
     // That it was once kept back is forgotten: the next has none to go before.
     let second = stage.one().await;
     stage.tell([Takes::Silently]);
     let third = stage.one().await;
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    let came: Vec<_> = stage.got().into_iter().map(|got| got.id).collect();
-    assert_eq!(came, [first.id, third.id, second.id], "not longer for one that is not answered");
+    let came = || stage.got().into_iter().map(|got| got.id).collect::<Vec<_>>();
+    assert_eq!(came(), [third.id], "the second waits for its answer");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(came(), [second.id], "which never comes");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_automatic_clock_moves_while_a_delivery_is_kept_back() {
     let receiver = Arc::new(Receiver::default());
-    let server = LocalServer::builder().start_with(receiver.clone()).await.unwrap();
+    let server = LocalServer::builder().seed(7).start_with(receiver.clone()).await.unwrap();
     let client = Client::builder().api_key(server.api_key()).http_service(server.service()).build().unwrap();
     let stage = Stage { server, client, receiver };
     stage.endpoint("/", &[EventType::All]).await;
-    stage.server.fault(Fault::reorder_deliveries().times(1));
+    stage.server.script(Script::any().act("email.send", json!({})).wait(HOUR).complete("Sent."));
+    // The event after which nothing happens for an hour.
+    let events = stage.mandate().await;
+    let gap = |two: &[Event]| after(two[0].created_at.unwrap(), two[1].created_at.unwrap());
+    let last = events.windows(2).position(|two| gap(two) >= HOUR).unwrap();
+    stage.got();
+
+    stage.server.fault(Fault::reorder_deliveries().after(u32::try_from(last).unwrap()).times(1));
     let began = tokio::time::Instant::now();
     let events = stage.mandate().await;
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
-    let came: Vec<_> = stage.got().into_iter().map(|got| got.event.id).collect();
-    assert_eq!(came[..2], [events[1].id.clone(), events[0].id.clone()]);
+    let mut order: Vec<_> = events.into_iter().map(|event| event.id).collect();
+    order.swap(last, last + 1);
+    assert_eq!(stage.got().into_iter().map(|got| got.event.id).collect::<Vec<_>>(), order);
 }
 
 #[tokio::test(start_paused = true)]
