@@ -178,18 +178,42 @@ async fn with_a_checkpoint_without_a_position_all_of_it_is_listed() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_missed_between_two_connections_without_a_cursor_is_found() {
-    let player = Player::new([open().at(SECOND, ":\n\n").then(End::Cut), open()]);
+    let player = Player::new([open().at(SECOND / 2, ":\n\n").then(End::Cut), open()]);
     let player = player.statuses(["running", "completed"]);
+    let started = Instant::now();
     ended(&mut player.stream().until_terminal()).await;
+    assert!(started.elapsed() < millis(2_800), "{:?}", started.elapsed());
     assert_eq!((player.count(), player.reads()), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_the_first_read_lags_behind_is_found_by_the_next() {
+    let player = Player::new([open()]).statuses(["running", "completed"]);
+    let started = Instant::now();
+    ended(&mut player.stream().until_terminal()).await;
+    assert!(started.elapsed() < millis(3_100), "{:?}", started.elapsed());
+    assert_eq!((player.count(), player.reads(), player.open()), (1, 2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_goes_on_is_read_less_and_less_often() {
+    let beats = (1..100).fold(open(), |play, beat| play.at(10 * beat * SECOND, ":\n\n"));
+    let player = Player::new([beats]);
+    let mut events = player.stream().until_terminal();
+    // At 0, 1, 3, 7, 15, 31, 61, 91, ... s.
+    for (seconds, reads) in [(32, 6), (60, 8), (300, 18)] {
+        nothing_for(seconds * SECOND, &mut events).await;
+        assert_eq!(player.reads(), reads);
+    }
+    assert_eq!(player.count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_resumed_misses_nothing_so_the_mandate_is_not_read_again() {
     let player = Player::new([
-        open().send(event(1)).at(SECOND, ":\n\n").then(End::Cut),
+        open().send(event(1)).at(millis(100), ":\n\n").then(End::Cut),
         Play::Refused,
-        open().at(SECOND, status_event(2, "completed")),
+        open().at(millis(50), status_event(2, "completed")),
     ]);
     let mut events = player.stream().until_terminal();
     assert_eq!(take(&mut events, 2).await, ["evt_1", "evt_2"]);
