@@ -79,6 +79,14 @@ impl Ending {
         self.pause = FIRST_PAUSE;
     }
 
+    /// Nobody polls this for a while: a read under way would hold its place in the transport, and is made again later.
+    pub(super) fn let_go(&mut self) {
+        if let Read::UnderWay(_) = self.read {
+            self.again = false;
+            self.read = self.due_after(FIRST_PAUSE);
+        }
+    }
+
     /// A new event came, so more may.
     pub(super) fn heard(&mut self, event: &Event) {
         self.linger = None;

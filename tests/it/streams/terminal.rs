@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use shadway::ErrorKind;
 use shadway::events::{EventType, MemoryCheckpoint};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::{SECOND, ended, item, millis, nothing_for, take};
 use crate::support::streams::{End, Play, Player, event, open, status_event};
@@ -241,6 +241,38 @@ async fn a_mandate_that_can_not_be_read_is_an_error() {
         ended(&mut events).await;
         assert_eq!(player.open(), 0);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_nobody_polls_holds_up_no_other_request() {
+    let sent = open().at(millis(10), event(1)).at(5 * SECOND, status_event(2, "completed"));
+    let player = Player::new([sent]).reads_take(millis(50)).one_at_a_time();
+    let client = player.builder().build().unwrap();
+    let mut events = client.mandate("mnd_1").events().stream().until_terminal();
+    for id in ["evt_1", "evt_2"] {
+        assert_eq!(take(&mut events, 1).await, [id]);
+        timeout(SECOND, client.mandates().get("mnd_1")).await.expect("a free place").unwrap();
+    }
+    ended(&mut events).await;
+
+    // Nor the list of what happened before a connection that resumes nothing.
+    let player = Player::new([open().send("retry: 1\n\n").at(millis(10), ":\n\n").then(End::Cut), open()]);
+    let player = player.reads_take(millis(50)).one_at_a_time().lists([Ok(Vec::new()), Ok(whole())]);
+    let mut events = player.stream().checkpoint(MemoryCheckpoint::new()).until_terminal();
+    let started = Instant::now();
+    assert_eq!(take(&mut events, 7).await, ids(1..=7));
+    assert!(started.elapsed() < SECOND, "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_in_quick_succession_cost_a_read_a_second() {
+    let sent = (1..=100).fold(open(), |play, number| play.at(millis(100 * number), event(number)));
+    let player = Player::new([sent.at(11 * SECOND, status_event(101, "completed"))]);
+    let player = player.reads_take(millis(150));
+    let mut events = player.stream().until_terminal();
+    take(&mut events, 101).await;
+    ended(&mut events).await;
+    assert!((2..=12).contains(&player.reads_begun()), "{}", player.reads_begun());
 }
 
 #[tokio::test(start_paused = true)]
