@@ -185,3 +185,16 @@ async fn an_event_of_the_sequence_zero_is_given_out_too() {
     fleet.tell(2, "test.happened", json!({}));
     assert_eq!(sequences(&mut forgotten, 2).await, [0, 1]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn after_a_list_events_without_a_number_and_of_lower_sequences_are_given_out_too() {
+    let fleet = Fleet::new(2, millis(5));
+    let mut slow = overtaken(&fleet).await;
+    fleet.tell_as(0, Some(400));
+    assert_eq!(sequences(&mut slow, 45).await, (257..=300).chain([400]).collect::<Vec<_>>());
+    for sequence in [None, Some(350), None, Some(401)] {
+        fleet.tell_as(0, sequence);
+    }
+    assert_eq!(sequences(&mut slow, 4).await, [0, 350, 0, 401]);
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+}
