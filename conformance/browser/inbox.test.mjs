@@ -149,6 +149,45 @@ test("two clicks on one button are one decision", async () => {
   assert.equal(sent, 1);
 });
 
+test("an answer that comes late stays with the approval that was decided", async () => {
+  const [decidedOn, next] = [
+    await service.asks("Email fides@example.com about trust.", { expiresIn: 40_000 }),
+    await service.asks("Email furrina@example.com about springs.", { expiresIn: 45_000 }),
+  ];
+  await opened(decidedOn);
+  await row(next).waitFor();
+  let answer;
+  const held = new Promise((resolve) => (answer = resolve));
+  await page.route(/\/approve$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await button("Approve…").click();
+  await button("Yes, approve this").click();
+  await page.keyboard.press("j");
+  await page.getByRole("heading", { level: 2, name: next.question }).waitFor();
+  await button("Reject…").click();
+  await decision().getByLabel("Reason").fill("Not yet sent.");
+  const arrived = page.waitForResponse(/\/approve$/);
+  answer();
+  await arrived;
+  await row(decidedOn).waitFor({ state: "detached" });
+  await page.evaluate(() => new Promise((done) => setTimeout(done)));
+  assert.equal(await page.locator("#question").textContent(), next.question);
+  assert.match(await page.locator(".state").textContent(), /^pending/);
+  assert.equal(await decision().getByText("Next:").count(), 0);
+  assert.equal(await decision().getByLabel("Reason").inputValue(), "Not yet sent.");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "reason");
+  assert.deepEqual(
+    [(await service.approval(decidedOn.id)).status, (await service.approval(next.id)).status],
+    ["approved", "pending"],
+  );
+  const posted = page.waitForRequest(/\/reject$/);
+  await button("Reject this").click();
+  assert.ok((await posted).url().includes(next.id));
+  await decision().getByRole("heading", { name: "Rejected" }).waitFor();
+});
+
 test("an approval expires on the screen, and can no longer be decided", async () => {
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: 3_000 });
   await opened(approval);

@@ -88,10 +88,14 @@ function update(approval) {
   draw();
 }
 
+/** Takes in what came of a decision. Whoever made it may have gone on to another approval by then. */
 function decided(approval) {
+  take(approval);
+  draw();
+  if (open?.approval?.id !== approval.id) return;
   update(approval);
   const [next] = inTab("pending");
-  if (!next) return;
+  if (standing(approval) === "pending" || !next) return;
   const link = element("a", { href: list.linkTo(next) }, text(next.objective ?? next.question));
   open.decision.element.append(element("p", {}, "Next: ", link));
 }
