@@ -188,6 +188,23 @@ test("an answer that comes late stays with the approval that was decided", async
   await decision().getByRole("heading", { name: "Rejected" }).waitFor();
 });
 
+test("a key that is held down approves nothing", async () => {
+  const approval = await service.asks("Email fons@example.com about wells.");
+  await opened(approval);
+  let sent = 0;
+  page.on("request", (request) => (sent += request.method() === "POST"));
+  await button("Approve…").focus();
+  for (let times = 0; times < 3; times++) await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  await decision().getByRole("heading", { name: "Approve exactly this?" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Yes, approve this");
+  await page.evaluate(() => new Promise((done) => setTimeout(done)));
+  assert.equal(sent, 0);
+  assert.equal((await service.approval(approval.id)).status, "pending");
+  await page.keyboard.press("Enter");
+  await decision().getByRole("heading", { name: "Approved" }).waitFor();
+});
+
 test("an approval expires on the screen, and can no longer be decided", async () => {
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: 3_000 });
   await opened(approval);

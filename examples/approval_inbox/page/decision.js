@@ -20,6 +20,7 @@ export class Decision {
     this.#approval = approval;
     this.#decided = decided;
     this.element = element("section", { className: "decision", "aria-label": "Decision" });
+    this.element.addEventListener("keydown", ignoreHeldKey);
     this.#show();
   }
 
@@ -198,6 +199,12 @@ export class Decision {
     this.element.dataset.step = step;
     this.element.replaceChildren(...content.filter((part) => part !== null));
   }
+}
+
+/** A step puts the focus on the next one, where a key that is still held down would take that as well. */
+function ignoreHeldKey(event) {
+  const acts = event.key === "Enter" ? "button, input" : event.key === " " ? "button" : null;
+  if (event.repeat && acts && event.target.matches(acts)) event.preventDefault();
 }
 
 function input(field, index) {
