@@ -205,6 +205,28 @@ test("a key that is held down approves nothing", async () => {
   await decision().getByRole("heading", { name: "Approved" }).waitFor();
 });
 
+test("an approval that could not be read is read again, and one that does not exist is not", async () => {
+  const approval = await service.asks("Email fulgora@example.com about lightning.");
+  page = await inbox.open(browser);
+  await row(approval).waitFor();
+  await page.route(/\/api\/approvals\/./, (route) => route.abort(), { times: 1 });
+  await row(approval).click();
+  await page.getByRole("heading", { name: "It can’t be shown." }).waitFor();
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await button("Approve…").waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "question", "the focus stays");
+
+  await page.goto(`${inbox.url}/#apr_none`);
+  await page.getByText("There is no such approval.").waitFor();
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().endsWith("/apr_none")));
+  const list = page.waitForResponse(/\/api\/approvals$/);
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await list;
+  assert.equal(asked, 0);
+  page.problems = [];
+});
+
 test("an approval expires on the screen, and can no longer be decided", async () => {
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: 3_000 });
   await opened(approval);

@@ -44,6 +44,7 @@ async function show(id, moveFocus) {
     if (open === opening) {
       opening.heading.replaceChildren(error.status === 404 ? "There is no such approval." : "It can’t be shown.");
       opening.heading.after(element("p", { className: "failure" }, text(error.message)));
+      opening.unread = error.status !== 404;
     }
     failed(error);
   }
@@ -102,6 +103,7 @@ function decided(approval) {
 
 async function refreshOpen() {
   const refreshing = open;
+  if (refreshing?.unread) return show(view.open, document.activeElement === refreshing.heading);
   if (!refreshing?.decision) return;
   try {
     const approval = await read(path("approvals", refreshing.approval.id));
@@ -220,5 +222,6 @@ live.listen({
   },
 });
 addEventListener("hashchange", route);
+addEventListener("online", refresh);
 setInterval(second, 1000);
 route();
