@@ -227,6 +227,26 @@ test("an approval that could not be read is read again, and one that does not ex
   page.problems = [];
 });
 
+test("by a clock that is ahead the time is up, and the service has the last word", async () => {
+  const approval = await service.asks("Email janus@example.com about doors.", { expiresIn: 1_800_000 });
+  page = await inbox.open(browser);
+  let asked = 0;
+  await page.route(/\/api\/(approvals|mandates)/, async (route) => {
+    const answer = await route.fetch();
+    asked += route.request().url().endsWith(approval.id);
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    await route.fulfill({ response: answer, headers: { ...answer.headers(), date } });
+  });
+  await row(approval).click();
+  await page.locator(".state").getByText("time is up by this machine’s clock").waitFor();
+  await button("Approve…").click();
+  const before = asked;
+  await page.waitForTimeout(3_500);
+  assert.ok(asked - before <= 2, `asked ${asked - before} times in a few seconds`);
+  await button("Yes, approve this").click();
+  await decision().getByRole("heading", { name: "Approved" }).waitFor();
+});
+
 test("an approval expires on the screen, and can no longer be decided", async () => {
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: 3_000 });
   await opened(approval);
