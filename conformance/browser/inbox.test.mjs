@@ -247,6 +247,28 @@ test("by a clock that is ahead the time is up, and the service has the last word
   await decision().getByRole("heading", { name: "Approved" }).waitFor();
 });
 
+/** Has the page read other arguments of an approval than it has. */
+const withArguments = (approval, json) =>
+  page.route(`**/api/approvals/${approval.id}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), arguments: json } });
+  });
+
+test("JSON is read from left to right, whatever the direction of its values", async () => {
+  const approval = await service.asks("Email kadmos@example.com about letters.");
+  const json = '{"שלום":"עולם","to":"a@example.com","amount":[12.50,true]}';
+  page = await inbox.open(browser);
+  await withArguments(approval, json);
+  await row(approval).click();
+  await page.getByText("Arguments as JSON").click();
+  const pre = page.locator("details pre");
+  assert.equal((await pre.textContent()).replaceAll(/\s/g, ""), json);
+  assert.equal(await pre.evaluate((shown) => getComputedStyle(shown).direction), "ltr");
+  const [name, value] = ['"שלום"', '"עולם"'].map((text) => pre.locator("bdi").getByText(text, { exact: true }));
+  const [left, right] = [await name.boundingBox(), await value.boundingBox()];
+  assert.ok(left.x + left.width <= right.x, "the name comes before its value");
+});
+
 test("an approval expires on the screen, and can no longer be decided", async () => {
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: 3_000 });
   await opened(approval);

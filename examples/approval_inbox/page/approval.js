@@ -98,7 +98,9 @@ function row([name, value, isText]) {
   return element("tr", {}, element("th", { scope: "row" }, code(name || "value")), element("td", {}, cell));
 }
 
+/** From left to right whatever is in it: each value keeps its direction to itself. */
 function json(title, raw, open = false) {
-  const pre = element("pre", { tabIndex: 0, "aria-label": title }, text(indented(raw)));
+  const pre = element("pre", { dir: "ltr", tabIndex: 0, "aria-label": title });
+  for (const piece of indented(raw)) pre.append(/^[{}[\],:]/.test(piece) ? piece : text(piece));
   return element("details", { open }, element("summary", {}, title), pre);
 }
