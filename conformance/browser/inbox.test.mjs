@@ -269,6 +269,27 @@ test("JSON is read from left to right, whatever the direction of its values", as
   assert.ok(left.x + left.width <= right.x, "the name comes before its value");
 });
 
+for (const [json, says] of [
+  ['{"amount_minor":1200}', "$12.00"],
+  ['{"amount_minor":1,"amount_minor":1200}', null],
+  ['{"amount_minor":1200,"amount_minor":{"value":1}}', null],
+  ['{"amount_minor":"1200"}', null],
+  ['{"amount_minor":9007199254740993}', null],
+]) {
+  test(`an action that says ${json} says ${says ?? "no amount"}`, async () => {
+    const approval = await service.asks("Email kore@example.com about seeds.", {
+      authority: { spend: { maximum: { amount: 5_000, currency: "usd" } } },
+    });
+    page = await inbox.open(browser);
+    await withArguments(approval, json);
+    await row(approval).click();
+    const spending = page.locator(".limits dd").first();
+    await spending.getByText("at least $0.00 of $50.00").waitFor();
+    const hint = /This action says ([^,]*),/.exec(await spending.textContent());
+    assert.equal(hint?.[1] ?? null, says);
+  });
+}
+
 test("an approval expires on the screen, and can no longer be decided", async () => {
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: 3_000 });
   await opened(approval);
@@ -290,7 +311,7 @@ test("an approval expires on the screen, and can no longer be decided", async ()
 });
 
 test("a decision that comes too late is told so", async () => {
-  const approval = await service.asks("Email fortuna@example.com about luck.", { expiresIn: 2_500 });
+  const approval = await service.asks("Email fortuna@example.com about luck.", { expiresIn: 6_000 });
   await opened(approval);
   await page.route(/\/approve$/, async (route) => {
     await eventually(async () => (await service.approval(approval.id)).status === "expired");
