@@ -1,5 +1,6 @@
 //! What the page asks for, and what it sends.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ use super::limits::Used;
 use super::server::Inbox;
 use super::views::{Context, Row, Whole};
 
+/// What stands in a message in place of a value that a person gave.
+const HIDDEN: &str = "[hidden]";
 /// What a page of a list may hold at most (assumed).
 const LARGEST_PAGE: u32 = 100;
 /// How much of a mandate's record is read to count what it used.
@@ -120,9 +123,9 @@ pub(crate) async fn approve(
 ) -> Result<Response, Refusal> {
     let mut params = ApprovalApproveParams::new();
     params.reason = Some(decision.reason).filter(|reason| !reason.trim().is_empty());
-    params.inputs = decision.inputs;
+    params.inputs = decision.inputs.clone();
     let call = inbox.client.approvals().approve(&id, params);
-    decide(&inbox, &person, id, call).await
+    decide(&inbox, &person, id, call, &decision.inputs).await
 }
 
 pub(crate) async fn reject(
@@ -135,7 +138,7 @@ pub(crate) async fn reject(
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "Say why: the reason goes into the record."));
     }
     let call = inbox.client.approvals().reject(&id, ApprovalRejectParams::new().reason(decision.reason));
-    decide(&inbox, &person, id, call).await
+    decide(&inbox, &person, id, call, &decision.inputs).await
 }
 
 #[derive(Serialize)]
@@ -153,6 +156,7 @@ async fn decide(
     person: &Person,
     id: ApprovalId,
     call: Call<Approval>,
+    given: &ApprovalInputs,
 ) -> Result<Response, Refusal> {
     let approvals = inbox.client.approvals();
     let before = approvals.get(&id).await?;
@@ -160,8 +164,14 @@ async fn decide(
         return Err(Refusal::new(StatusCode::FORBIDDEN, "You may not decide on this."));
     }
     let (approval, conflict) = match call.await {
-        Err(error) if error.is_conflict() => (approvals.get(&id).await?, Some(message(&error))),
-        decided => (decided?, None),
+        Err(error) if error.is_conflict() => {
+            (approvals.get(&id).await?, Some(without(given, message(&error))))
+        }
+        Err(error) => {
+            let refusal = Refusal::from(error);
+            return Err(Refusal { message: without(given, refusal.message), ..refusal });
+        }
+        Ok(approval) => (approval, None),
     };
     inbox.feed.put(approval.clone());
     let status = if conflict.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
@@ -196,13 +206,37 @@ impl From<Error> for Refusal {
     }
 }
 
-/// What the service said, or what kept it from saying anything. It holds no key, and nothing that was sent.
+/// What the service said, or what kept it from saying anything. It holds no key; what was sent, the service may repeat.
 fn message(error: &Error) -> String {
     error.api().map_or_else(|| error.to_string(), |api| api.message.clone())
+}
+
+/// A message without the values that a person gave: the page has wiped them, and they may be secrets.
+fn without(given: &ApprovalInputs, message: String) -> String {
+    let values = given.names().filter_map(|name| given.expose(name)).map(str::trim);
+    let mut values: Vec<&str> = values.filter(|value| !value.is_empty()).collect();
+    // One may be a part of another.
+    values.sort_unstable_by_key(|value| Reverse(value.len()));
+    values.into_iter().fold(message, |message, value| message.replace(value, HIDDEN))
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         (self.status, Json(&self)).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_a_person_gave_is_not_repeated_to_the_page() {
+        let mut given = ApprovalInputs::default();
+        for (name, value) in [("pin", "4711"), ("card", "4711 0815 "), ("note", " "), ("none", "")] {
+            given.insert(name, value);
+        }
+        let said = "\"4711 0815\" is no card, and 4711 no pin (422)";
+        assert_eq!(without(&given, said.to_owned()), "\"[hidden]\" is no card, and [hidden] no pin (422)");
     }
 }
