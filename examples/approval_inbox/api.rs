@@ -22,7 +22,7 @@ use shadway::types::{ApprovalId, MandateId};
 use shadway::{Error, ErrorKind};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::guard::{Person, may_decide};
+use super::guard::{Person, may_decide, may_see};
 use super::limits::Used;
 use super::server::Inbox;
 use super::views::{Context, Row, Whole};
@@ -40,8 +40,12 @@ pub(crate) struct Listed {
     live: bool,
 }
 
-pub(crate) async fn list(State(inbox): State<Arc<Inbox>>) -> Json<Listed> {
-    let (approvals, live) = inbox.feed.rows();
+pub(crate) async fn list(
+    State(inbox): State<Arc<Inbox>>,
+    Extension(person): Extension<Person>,
+) -> Json<Listed> {
+    let (mut approvals, live) = inbox.feed.rows();
+    approvals.retain(|row| may_see(&person, &row.mandate));
     Json(Listed { approvals, live })
 }
 
@@ -52,6 +56,7 @@ pub(crate) async fn approval(
     Path(id): Path<ApprovalId>,
 ) -> Result<Json<Whole>, Refusal> {
     let approval = inbox.client.approvals().get(id).await?;
+    check_sees(&person, &approval.mandate)?;
     inbox.feed.put(approval.clone());
     let may_decide = may_decide(&person, &approval);
     Ok(Json(Whole::new(approval, may_decide)))
@@ -60,8 +65,10 @@ pub(crate) async fn approval(
 /// What an approval is about.
 pub(crate) async fn mandate(
     State(inbox): State<Arc<Inbox>>,
+    Extension(person): Extension<Person>,
     Path(id): Path<MandateId>,
 ) -> Result<Json<Context>, Refusal> {
+    check_sees(&person, &id)?;
     let client = &inbox.client;
     let work = client.mandate(&id);
     let (mandate, events, approvals, capabilities) = tokio::try_join!(
@@ -75,6 +82,11 @@ pub(crate) async fn mandate(
     let reads: HashSet<String> = reads.map(|capability| capability.name).collect();
     let used = Used::count(&events, &approvals, &reads);
     Ok(Json(Context::new(mandate, &events, &used)))
+}
+
+fn check_sees(person: &Person, mandate: &MandateId) -> Result<(), Refusal> {
+    let refusal = || Refusal::new(StatusCode::NOT_FOUND, "There is nothing of that name.");
+    may_see(person, mandate).then_some(()).ok_or_else(refusal)
 }
 
 /// Everything of a list, up to a number that no screen has to show.
@@ -95,15 +107,19 @@ pub(crate) async fn live(
     State(inbox): State<Arc<Inbox>>,
     Extension(person): Extension<Person>,
 ) -> Sse<impl Stream<Item = Result<Message, Infallible>>> {
-    let messages = stream::unfold(inbox.feed.subscribe(), |mut changes| async {
-        let message = match changes.recv().await {
-            Ok(change) => Message::default().event(change.kind).data(change.data),
-            Err(RecvError::Lagged(_)) => Message::default().event("behind").data("null"),
-            Err(RecvError::Closed) => return None,
+    let until = person.until;
+    let messages = stream::unfold((inbox.feed.subscribe(), person), |(mut changes, person)| async {
+        let message = loop {
+            match changes.recv().await {
+                Ok(change) if change.mandate.as_ref().is_some_and(|of| !may_see(&person, of)) => {}
+                Ok(change) => break Message::default().event(change.kind).data(change.data),
+                Err(RecvError::Lagged(_)) => break Message::default().event("behind").data("null"),
+                Err(RecvError::Closed) => return None,
+            }
         };
-        Some((Ok(message), changes))
+        Some((Ok(message), (changes, person)))
     });
-    Sse::new(messages.take_until(tokio::time::sleep_until(person.until))).keep_alive(KeepAlive::default())
+    Sse::new(messages.take_until(tokio::time::sleep_until(until))).keep_alive(KeepAlive::default())
 }
 
 #[derive(Deserialize)]
@@ -160,6 +176,7 @@ async fn decide(
 ) -> Result<Response, Refusal> {
     let approvals = inbox.client.approvals();
     let before = approvals.get(&id).await?;
+    check_sees(person, &before.mandate)?;
     if !may_decide(person, &before) {
         return Err(Refusal::new(StatusCode::FORBIDDEN, "You may not decide on this."));
     }
