@@ -8,7 +8,7 @@
 //!
 //! `--scenario` gives it capabilities, agents, scripts, faults, webhook endpoints and mandates from a TOML file, as
 //! `examples/support/scenario.toml` is one. `--webhook` has every event delivered to a URL, and its secret printed
-//! with the rest. What else can be done to it is under `/_local/`, with the same key: `state`, `clock`, `faults`,
+//! with the rest; `reset` forgets it, as it does all else. The secrets of a scenario's endpoints are printed too. What else can be done to it is under `/_local/`, with the same key: `state`, `clock`, `faults`,
 //! `scenario`, `requests`, `deliveries`, `reset`.
 //!
 //! `--clock real` (the default) runs as this machine's clock, `--speed 60` so many times as fast. `--clock auto` jumps
@@ -53,6 +53,9 @@ async fn run() -> Result<ExitCode, Failure> {
     }
     if let Some(scenario) = options.scenario {
         let loaded = server.load(scenario).await?;
+        for created in loaded.endpoints {
+            say(format!("# {} {}", created.secret.expose(), created.endpoint.url));
+        }
         for mandate in loaded.mandates {
             say(format!("# {} {}", mandate.id, mandate.objective));
         }

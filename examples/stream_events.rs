@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use shadway::Client;
 use shadway::agents::AgentCreateParams;
 use shadway::events::{Event, EventData};
-use shadway::mandates::{MandateCreateParams, MandateStatus};
+use shadway::mandates::MandateCreateParams;
 use shadway::types::{EventId, MandateId};
 
 use support::{Failure, Setup, say};
@@ -37,20 +37,17 @@ async fn run() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Follows a mandate to its end. The stream reconnects and drops repeats by itself.
+/// Follows a mandate to its end, also when that came before the stream was open. The stream reconnects and drops
+/// repeats by itself.
 pub(crate) async fn stream(client: &Client, mandate: &MandateId) -> shadway::Result<Vec<Event>> {
     let mut seen = Vec::new();
-    let mut events = client.mandate(mandate).events().stream();
+    let mut events = client.mandate(mandate).events().stream().until_terminal();
     while let Some(event) = events.try_next().await? {
         if !event.is_known() {
             continue; // A type this version does not know yet.
         }
         say(format!("{} {}", event.sequence, event.event_type));
-        let ended = event.mandate_status().is_some_and(MandateStatus::is_terminal);
         seen.push(event);
-        if ended {
-            break;
-        }
     }
     Ok(seen)
 }

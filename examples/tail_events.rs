@@ -121,9 +121,14 @@ fn line(event: &Event) -> String {
     line.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
-/// The event as it came. What of it is raw may have line breaks, which in JSON are as good as blanks.
+/// The event with its data as they came, and not as this version knows them. Raw text may have line breaks, which in
+/// JSON are as good as blanks.
 fn json(event: &Event) -> String {
-    serde_json::to_string(event).unwrap_or_default().replace(['\n', '\r'], " ")
+    let mut event = event.clone();
+    if let Some(sent) = event.raw_data().cloned() {
+        event.data = EventData::Unknown(sent);
+    }
+    serde_json::to_string(&event).unwrap_or_default().replace(['\n', '\r'], " ")
 }
 
 fn note(line: impl std::fmt::Display) {

@@ -69,7 +69,7 @@
 //! | `native-tls` | | TLS by the system's library |
 //! | `schema` | yes | [`Capability::define`](capabilities::Capability::define): schemas from your own types |
 //! | `local` | | `local`: a server in your process that speaks the service's contract |
-//! | `axum` | | `webhooks::VerifiedEvent`: a verified webhook as an argument of an axum handler |
+//! | `axum` | | `webhooks::VerifiedEvent`: a verified webhook as an argument of an axum handler; why one is refused is logged with `tracing` only |
 //! | `tracing` | | spans of the calls, events of retries and reconnects, through `tracing`: see below |
 //!
 //! `rustls-ring` turns on reqwest's `rustls-no-provider`. Features add up over a whole program: when no other

@@ -4,6 +4,8 @@ pub mod corpus;
 pub mod cuts;
 pub mod decode;
 pub mod growth;
+mod load;
+pub mod local;
 pub mod measure;
 mod node;
 pub mod rivals;

@@ -1,8 +1,8 @@
-//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits|webhooks`.
+//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits|webhooks|local`.
 
 use std::process::ExitCode;
 
-use benches::{cuts, decode, growth, waits, webhooks};
+use benches::{cuts, decode, growth, local, waits, webhooks};
 
 const USAGE: &str = "\
 usage: benches decode [ROUNDS]          decoding, beside others and in stages
@@ -10,7 +10,8 @@ usage: benches decode [ROUNDS]          decoding, beside others and in stages
        benches growth [ROUNDS]          large events, and large chunks
        benches cuts [EVENTS [SEED]]     a stream that is cut at random
        benches waits                    ten thousand waits on one watcher
-       benches webhooks [ROUNDS]        verifying and refusing deliveries, beside others";
+       benches webhooks [ROUNDS]        verifying and refusing deliveries, beside others
+       benches local [ROUNDS]           the local server";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         },
         Some("waits") => Some(waits::run()),
         Some("webhooks") => number(1, 101).map(|rounds| webhooks::run(rounds.max(1))),
+        Some("local") => number(1, 9).map(|rounds| local::run(rounds.max(1))),
         Some("once") => {
             match (arguments.get(1), number(2, 0), arguments.get(3).map(|mib| mib.parse().ok())) {
                 (Some(name), Some(chunk), mib) if chunk > 0 && mib != Some(None) => {

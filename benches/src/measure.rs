@@ -1,5 +1,6 @@
 //! Times of repeated runs, and how they are put in words.
 
+use std::process::Command;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
@@ -42,4 +43,24 @@ impl Spread {
 /// Seconds of each round.
 pub fn seconds(rounds: &[Duration]) -> impl Iterator<Item = f64> + '_ {
     rounds.iter().map(Duration::as_secs_f64)
+}
+
+/// A time, to some three digits.
+#[must_use]
+pub fn in_words(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds if seconds < 0.001 => format!("{:.0} µs", seconds * 1e6),
+        seconds if seconds < 1.0 => format!("{:.1} ms", seconds * 1e3),
+        seconds => format!("{seconds:.2} s"),
+    }
+}
+
+/// Lets the program that counts allocations print this memory, and says whether it was content. It is one of its own,
+/// since counting takes time.
+#[must_use]
+pub fn memory_apart(of: &str) -> bool {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["run", "-q", "-p", "benches", "--release", "--bin", "allocations", "--", of];
+    let memory = Command::new(cargo).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).status();
+    memory.is_ok_and(|status| status.success())
 }

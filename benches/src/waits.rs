@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::{IntoFuture as _, poll_fn};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Poll;
@@ -20,6 +19,7 @@ use shadway::call::CallFuture;
 use shadway::mandates::{Mandate, Watcher};
 use shadway::transport::{Body, HttpFuture, HttpService};
 
+use crate::measure::{in_words, memory_apart};
 use crate::service::{self, Runtime};
 
 /// How many mandates are waited for, by one wait each.
@@ -55,19 +55,7 @@ pub fn run() -> bool {
         fine &= streams == 1;
     }
     println!();
-    // A program of its own, since counting takes time.
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["run", "-q", "-p", "benches", "--release", "--bin", "allocations", "--", "waits"];
-    let memory = Command::new(cargo).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).status();
-    fine && memory.is_ok_and(|status| status.success())
-}
-
-fn in_words(time: Duration) -> String {
-    match time.as_secs_f64() {
-        seconds if seconds < 0.001 => format!("{:.0} µs", seconds * 1e6),
-        seconds if seconds < 1.0 => format!("{:.1} ms", seconds * 1e3),
-        seconds => format!("{seconds:.2} s"),
-    }
+    fine && memory_apart("waits")
 }
 
 struct Returns {

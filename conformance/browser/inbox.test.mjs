@@ -152,6 +152,147 @@ test("two clicks on one button are one decision", async () => {
   assert.equal(sent, 1);
 });
 
+test("an answer that comes late stays with the approval that was decided", async () => {
+  const [decidedOn, next] = [
+    await service.asks("Email fides@example.com about trust.", { expiresIn: 40_000 }),
+    await service.asks("Email furrina@example.com about springs.", { expiresIn: 45_000 }),
+  ];
+  await opened(decidedOn);
+  await row(next).waitFor();
+  let answer;
+  const held = new Promise((resolve) => (answer = resolve));
+  await page.route(/\/approve$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await button("Approve…").click();
+  await button("Yes, approve this").click();
+  await page.keyboard.press("j");
+  await page.getByRole("heading", { level: 2, name: next.question }).waitFor();
+  await button("Reject…").click();
+  await decision().getByLabel("Reason").fill("Not yet sent.");
+  const arrived = page.waitForResponse(/\/approve$/);
+  answer();
+  await arrived;
+  await row(decidedOn).waitFor({ state: "detached" });
+  await page.evaluate(() => new Promise((done) => setTimeout(done)));
+  assert.equal(await page.locator("#question").textContent(), next.question);
+  assert.match(await page.locator(".state").textContent(), /^pending/);
+  assert.equal(await decision().getByText("Next:").count(), 0);
+  assert.equal(await decision().getByLabel("Reason").inputValue(), "Not yet sent.");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "reason");
+  assert.deepEqual(
+    [(await service.approval(decidedOn.id)).status, (await service.approval(next.id)).status],
+    ["approved", "pending"],
+  );
+  const posted = page.waitForRequest(/\/reject$/);
+  await button("Reject this").click();
+  assert.ok((await posted).url().includes(next.id));
+  await decision().getByRole("heading", { name: "Rejected" }).waitFor();
+});
+
+test("a key that is held down approves nothing", async () => {
+  const approval = await service.asks("Email fons@example.com about wells.");
+  await opened(approval);
+  let sent = 0;
+  page.on("request", (request) => (sent += request.method() === "POST"));
+  await button("Approve…").focus();
+  for (let times = 0; times < 3; times++) await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  await decision().getByRole("heading", { name: "Approve exactly this?" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Yes, approve this");
+  await page.evaluate(() => new Promise((done) => setTimeout(done)));
+  assert.equal(sent, 0);
+  assert.equal((await service.approval(approval.id)).status, "pending");
+  await page.keyboard.press("Enter");
+  await decision().getByRole("heading", { name: "Approved" }).waitFor();
+});
+
+test("an approval that could not be read is read again, and one that does not exist is not", async () => {
+  const approval = await service.asks("Email fulgora@example.com about lightning.");
+  page = await inbox.open(browser);
+  await row(approval).waitFor();
+  await page.route(/\/api\/approvals\/./, (route) => route.abort(), { times: 1 });
+  await row(approval).click();
+  await page.getByRole("heading", { name: "It can’t be shown." }).waitFor();
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await button("Approve…").waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "question", "the focus stays");
+
+  await page.goto(`${inbox.url}/#apr_none`);
+  await page.getByText("There is no such approval.").waitFor();
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().endsWith("/apr_none")));
+  const list = page.waitForResponse(/\/api\/approvals$/);
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await list;
+  assert.equal(asked, 0);
+  page.problems = [];
+});
+
+test("by a clock that is ahead the time is up, and the service has the last word", async () => {
+  const approval = await service.asks("Email janus@example.com about doors.", { expiresIn: 1_800_000 });
+  page = await inbox.open(browser);
+  let asked = 0;
+  await page.route(/\/api\/(approvals|mandates)/, async (route) => {
+    const answer = await route.fetch();
+    asked += route.request().url().endsWith(approval.id);
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    await route.fulfill({ response: answer, headers: { ...answer.headers(), date } });
+  });
+  await row(approval).click();
+  await page.locator(".state").getByText("time is up by this machine’s clock").waitFor();
+  await button("Approve…").click();
+  const before = asked;
+  await page.waitForTimeout(3_500);
+  assert.ok(asked - before <= 2, `asked ${asked - before} times in a few seconds`);
+  await button("Yes, approve this").click();
+  await decision().getByRole("heading", { name: "Approved" }).waitFor();
+});
+
+/** Has the page read other arguments of an approval than it has. */
+const withArguments = (approval, json) =>
+  page.route(`**/api/approvals/${approval.id}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), arguments: json } });
+  });
+
+test("JSON is read from left to right, whatever the direction of its values", async () => {
+  const approval = await service.asks("Email kadmos@example.com about letters.");
+  const json = '{"שלום":"עולם","to":"a@example.com","amount":[12.50,true]}';
+  page = await inbox.open(browser);
+  await withArguments(approval, json);
+  await row(approval).click();
+  await page.getByText("Arguments as JSON").click();
+  const pre = page.locator("details pre");
+  assert.equal((await pre.textContent()).replaceAll(/\s/g, ""), json);
+  assert.equal(await pre.evaluate((shown) => getComputedStyle(shown).direction), "ltr");
+  const [name, value] = ['"שלום"', '"עולם"'].map((text) => pre.locator("bdi").getByText(text, { exact: true }));
+  const [left, right] = [await name.boundingBox(), await value.boundingBox()];
+  assert.ok(left.x + left.width <= right.x, "the name comes before its value");
+});
+
+for (const [json, says] of [
+  ['{"amount_minor":1200}', "$12.00"],
+  ['{"amount_minor":1,"amount_minor":1200}', null],
+  ['{"amount_minor":1200,"amount_minor":{"value":1}}', null],
+  ['{"amount_minor":"1200"}', null],
+  ['{"amount_minor":9007199254740993}', null],
+]) {
+  test(`an action that says ${json} says ${says ?? "no amount"}`, async () => {
+    const approval = await service.asks("Email kore@example.com about seeds.", {
+      authority: { spend: { maximum: { amount: 5_000, currency: "usd" } } },
+    });
+    page = await inbox.open(browser);
+    await withArguments(approval, json);
+    await row(approval).click();
+    const spending = page.locator(".limits dd").first();
+    await spending.getByText("at least $0.00 of $50.00").waitFor();
+    const hint = /This action says ([^,]*),/.exec(await spending.textContent());
+    assert.equal(hint?.[1] ?? null, says);
+  });
+}
+
 test("an approval expires on the screen, and can no longer be decided", async () => {
   page = await inbox.open(browser);
   const approval = await service.asks("Email flora@example.com about flowers.", { expiresIn: SOON });

@@ -1,5 +1,6 @@
 //! What the page asks for, and what it sends.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,11 +22,13 @@ use shadway::types::{ApprovalId, MandateId};
 use shadway::{Error, ErrorKind};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::guard::{Person, may_decide};
+use super::guard::{Person, may_decide, may_see};
 use super::limits::Used;
 use super::server::Inbox;
 use super::views::{Context, Row, Whole};
 
+/// What stands in a message in place of a value that a person gave.
+const HIDDEN: &str = "[hidden]";
 /// What a page of a list may hold at most (assumed).
 const LARGEST_PAGE: u32 = 100;
 /// How much of a mandate's record is read to count what it used.
@@ -37,8 +40,12 @@ pub(crate) struct Listed {
     live: bool,
 }
 
-pub(crate) async fn list(State(inbox): State<Arc<Inbox>>) -> Json<Listed> {
-    let (approvals, live) = inbox.feed.rows();
+pub(crate) async fn list(
+    State(inbox): State<Arc<Inbox>>,
+    Extension(person): Extension<Person>,
+) -> Json<Listed> {
+    let (mut approvals, live) = inbox.feed.rows();
+    approvals.retain(|row| may_see(&person, &row.mandate));
     Json(Listed { approvals, live })
 }
 
@@ -49,6 +56,7 @@ pub(crate) async fn approval(
     Path(id): Path<ApprovalId>,
 ) -> Result<Json<Whole>, Refusal> {
     let approval = inbox.client.approvals().get(id).await?;
+    check_sees(&person, &approval.mandate)?;
     inbox.feed.put(approval.clone());
     let may_decide = may_decide(&person, &approval);
     Ok(Json(Whole::new(approval, may_decide)))
@@ -57,8 +65,10 @@ pub(crate) async fn approval(
 /// What an approval is about.
 pub(crate) async fn mandate(
     State(inbox): State<Arc<Inbox>>,
+    Extension(person): Extension<Person>,
     Path(id): Path<MandateId>,
 ) -> Result<Json<Context>, Refusal> {
+    check_sees(&person, &id)?;
     let client = &inbox.client;
     let work = client.mandate(&id);
     let (mandate, events, approvals, capabilities) = tokio::try_join!(
@@ -72,6 +82,11 @@ pub(crate) async fn mandate(
     let reads: HashSet<String> = reads.map(|capability| capability.name).collect();
     let used = Used::count(&events, &approvals, &reads);
     Ok(Json(Context::new(mandate, &events, &used)))
+}
+
+fn check_sees(person: &Person, mandate: &MandateId) -> Result<(), Refusal> {
+    let refusal = || Refusal::new(StatusCode::NOT_FOUND, "There is nothing of that name.");
+    may_see(person, mandate).then_some(()).ok_or_else(refusal)
 }
 
 /// Everything of a list, up to a number that no screen has to show.
@@ -92,15 +107,19 @@ pub(crate) async fn live(
     State(inbox): State<Arc<Inbox>>,
     Extension(person): Extension<Person>,
 ) -> Sse<impl Stream<Item = Result<Message, Infallible>>> {
-    let messages = stream::unfold(inbox.feed.subscribe(), |mut changes| async {
-        let message = match changes.recv().await {
-            Ok(change) => Message::default().event(change.kind).data(change.data),
-            Err(RecvError::Lagged(_)) => Message::default().event("behind").data("null"),
-            Err(RecvError::Closed) => return None,
+    let until = person.until;
+    let messages = stream::unfold((inbox.feed.subscribe(), person), |(mut changes, person)| async {
+        let message = loop {
+            match changes.recv().await {
+                Ok(change) if change.mandate.as_ref().is_some_and(|of| !may_see(&person, of)) => {}
+                Ok(change) => break Message::default().event(change.kind).data(change.data),
+                Err(RecvError::Lagged(_)) => break Message::default().event("behind").data("null"),
+                Err(RecvError::Closed) => return None,
+            }
         };
-        Some((Ok(message), changes))
+        Some((Ok(message), (changes, person)))
     });
-    Sse::new(messages.take_until(tokio::time::sleep_until(person.until))).keep_alive(KeepAlive::default())
+    Sse::new(messages.take_until(tokio::time::sleep_until(until))).keep_alive(KeepAlive::default())
 }
 
 #[derive(Deserialize)]
@@ -120,9 +139,9 @@ pub(crate) async fn approve(
 ) -> Result<Response, Refusal> {
     let mut params = ApprovalApproveParams::new();
     params.reason = Some(decision.reason).filter(|reason| !reason.trim().is_empty());
-    params.inputs = decision.inputs;
+    params.inputs = decision.inputs.clone();
     let call = inbox.client.approvals().approve(&id, params);
-    decide(&inbox, &person, id, call).await
+    decide(&inbox, &person, id, call, &decision.inputs).await
 }
 
 pub(crate) async fn reject(
@@ -135,7 +154,7 @@ pub(crate) async fn reject(
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "Say why: the reason goes into the record."));
     }
     let call = inbox.client.approvals().reject(&id, ApprovalRejectParams::new().reason(decision.reason));
-    decide(&inbox, &person, id, call).await
+    decide(&inbox, &person, id, call, &decision.inputs).await
 }
 
 #[derive(Serialize)]
@@ -153,15 +172,23 @@ async fn decide(
     person: &Person,
     id: ApprovalId,
     call: Call<Approval>,
+    given: &ApprovalInputs,
 ) -> Result<Response, Refusal> {
     let approvals = inbox.client.approvals();
     let before = approvals.get(&id).await?;
+    check_sees(person, &before.mandate)?;
     if !may_decide(person, &before) {
         return Err(Refusal::new(StatusCode::FORBIDDEN, "You may not decide on this."));
     }
     let (approval, conflict) = match call.await {
-        Err(error) if error.is_conflict() => (approvals.get(&id).await?, Some(message(&error))),
-        decided => (decided?, None),
+        Err(error) if error.is_conflict() => {
+            (approvals.get(&id).await?, Some(without(given, message(&error))))
+        }
+        Err(error) => {
+            let refusal = Refusal::from(error);
+            return Err(Refusal { message: without(given, refusal.message), ..refusal });
+        }
+        Ok(approval) => (approval, None),
     };
     inbox.feed.put(approval.clone());
     let status = if conflict.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
@@ -196,13 +223,37 @@ impl From<Error> for Refusal {
     }
 }
 
-/// What the service said, or what kept it from saying anything. It holds no key, and nothing that was sent.
+/// What the service said, or what kept it from saying anything. It holds no key; what was sent, the service may repeat.
 fn message(error: &Error) -> String {
     error.api().map_or_else(|| error.to_string(), |api| api.message.clone())
+}
+
+/// A message without the values that a person gave: the page has wiped them, and they may be secrets.
+fn without(given: &ApprovalInputs, message: String) -> String {
+    let values = given.names().filter_map(|name| given.expose(name)).map(str::trim);
+    let mut values: Vec<&str> = values.filter(|value| !value.is_empty()).collect();
+    // One may be a part of another.
+    values.sort_unstable_by_key(|value| Reverse(value.len()));
+    values.into_iter().fold(message, |message, value| message.replace(value, HIDDEN))
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         (self.status, Json(&self)).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_a_person_gave_is_not_repeated_to_the_page() {
+        let mut given = ApprovalInputs::default();
+        for (name, value) in [("pin", "4711"), ("card", "4711 0815 "), ("note", " "), ("none", "")] {
+            given.insert(name, value);
+        }
+        let said = "\"4711 0815\" is no card, and 4711 no pin (422)";
+        assert_eq!(without(&given, said.to_owned()), "\"[hidden]\" is no card, and [hidden] no pin (422)");
     }
 }

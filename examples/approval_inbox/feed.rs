@@ -28,6 +28,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub(crate) kind: &'static str,
+    /// What it is about, if it is about one mandate.
+    pub(crate) mandate: Option<MandateId>,
     /// JSON.
     pub(crate) data: Arc<str>,
 }
@@ -73,7 +75,7 @@ impl Feed {
             known.approvals.insert(id.clone(), approval);
             known.trim();
             if let Some(approval) = known.approvals.get(&id) {
-                self.tell("approval", &known.row(approval));
+                self.tell("approval", Some(&approval.mandate), &known.row(approval));
             }
         }
     }
@@ -86,7 +88,7 @@ impl Feed {
         }
         known.objectives.insert(mandate.id.clone(), mandate.objective.clone());
         for approval in known.approvals.values().filter(|approval| approval.mandate == mandate.id) {
-            self.tell("approval", &known.row(approval));
+            self.tell("approval", Some(&approval.mandate), &known.row(approval));
         }
         if known.objectives.len() > 2 * MOST_SETTLED {
             known.forget_objectives();
@@ -154,7 +156,7 @@ impl Feed {
             }
             _ => {}
         }
-        self.tell("mandate", &mandate);
+        self.tell("mandate", Some(&mandate), &mandate);
     }
 
     /// Reads what waits for a decision, and what no longer does although it did so before.
@@ -211,14 +213,14 @@ impl Feed {
         let mut known = self.known();
         if known.live != live {
             known.live = live;
-            self.tell("connection", &live);
+            self.tell("connection", None, &live);
         }
     }
 
     /// Nobody may be looking, and that is fine.
-    fn tell(&self, kind: &'static str, what: &impl Serialize) {
+    fn tell(&self, kind: &'static str, mandate: Option<&MandateId>, what: &impl Serialize) {
         if let Ok(data) = serde_json::to_string(what) {
-            let _ = self.changes.send(Change { kind, data: data.into() });
+            let _ = self.changes.send(Change { kind, mandate: mandate.cloned(), data: data.into() });
         }
     }
 

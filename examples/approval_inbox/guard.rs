@@ -1,8 +1,8 @@
-//! Who comes in, and who may decide: the place for a team's own sign-in and access check.
+//! Who comes in, who may see what, and who may decide: the place for a team's own sign-in and access checks.
 //!
-//! As it is, whoever holds the link that the program prints is let in, and may decide on everything. To put your own in
-//! its place, change two functions: [`Guard::person`], which says from the headers of a request who sent it, and
-//! [`may_decide`]. What else is here guards against other pages in the same browser, and should stay.
+//! As it is, whoever holds the link that the program prints is let in, sees everything, and may decide on everything.
+//! To put your own in its place, change three functions: [`Guard::person`], which says from the headers of a request who
+//! sent it, [`may_see`] and [`may_decide`]. What else is here guards against other pages in the same browser, and should stay.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -16,6 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use shadway::approvals::Approval;
+use shadway::types::MandateId;
 use subtle::ConstantTimeEq as _;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -36,7 +37,16 @@ pub(crate) struct Person {
     pub(crate) until: Instant,
 }
 
-/// Whether this person may decide on this approval.
+/// Whether this person may see this mandate, and with it whatever it asks for.
+///
+/// Put your own check here. It is made for every row of the list, every approval and mandate that is read, everything
+/// that is told as it happens, and every decision; what somebody may not see is to them as if it did not exist. It is
+/// asked often, so it should answer from memory.
+pub(crate) fn may_see(_person: &Person, _mandate: &MandateId) -> bool {
+    true
+}
+
+/// Whether this person may decide on this approval, which they may see.
 ///
 /// Put your own check here: whether they have to do with `approval.mandate`, whether the amount is within what they may
 /// sign, whether they are not the one who asked. It is made for every decision, and decides what the page offers.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use shadway::approvals::{Approval, ApprovalStatus};
 use shadway::events::{Event, EventType};
 use shadway::mandates::{Authority, AuthorityRule, SuccessCriterion};
-use shadway::types::{JsonNumber, RawJson};
+use shadway::types::{JsonNumber, RawFields, RawJson};
 
 /// The argument that says what an action spends, in the smallest unit of the currency (assumed: the service documents
 /// no name for it).
@@ -144,28 +144,61 @@ fn words(authority: &Authority) -> Vec<Limit> {
     say("Never", authority.prohibited_actions.join(", "));
     let required = authority.approval.as_ref().map(|approval| approval.required_for.join(", "));
     say("Always asks for", required.unwrap_or_default());
-    for AuthorityRule { capability, field, equals, one_of, min, max, .. } in &authority.rules {
-        let bounds = bounds(equals.as_ref(), one_of, min.as_ref(), max.as_ref());
+    for AuthorityRule { capability, field, equals, one_of, min, max, extra, .. } in &authority.rules {
+        let bounds = bounds(equals.as_ref(), one_of, min.as_ref(), max.as_ref(), extra);
+        let bounds = bounds.unwrap_or_else(|| "has no bound".to_owned());
         say("Rule", format!("{capability}: {field} {bounds}"));
     }
     if let Some(hours) = &authority.quiet_hours {
         say("Nothing runs", format!("{} to {}, {}", hours.start, hours.end, hours.timezone));
     }
-    for SuccessCriterion { fact, equals, min, max, .. } in &authority.success_criteria {
-        say("Done when", format!("{fact} {}", bounds(equals.as_ref(), &[], min.as_ref(), max.as_ref())));
+    for SuccessCriterion { fact, equals, min, max, extra, .. } in &authority.success_criteria {
+        let bounds = bounds(equals.as_ref(), &[], min.as_ref(), max.as_ref(), extra);
+        let bounds = bounds.unwrap_or_else(|| "is known".to_owned());
+        say("Done when", format!("{fact} {bounds}"));
     }
-    for (name, value) in authority.extra.iter() {
-        say("Also", format!("{name}: {value}"));
+    for (of, extra) in unknown(authority) {
+        for (name, value) in extra.iter() {
+            say("Also", format!("{of}{name}: {value}"));
+        }
     }
     limits
 }
 
+/// The fields that this version does not know, and what they are of. Those of rules and criteria stand with their bounds.
+fn unknown(authority: &Authority) -> Vec<(String, &RawFields)> {
+    let mut found = Vec::new();
+    if let Some(spend) = &authority.spend {
+        found.push(("spend ".to_owned(), &spend.extra));
+        let amounts = [("maximum", &spend.maximum), ("approvalThreshold", &spend.approval_threshold)];
+        for (name, amount) in amounts {
+            found.extend(amount.iter().map(|amount| (format!("spend {name} "), &amount.extra)));
+        }
+    }
+    for limit in &authority.capability_limits {
+        found.push((format!("{} ", limit.capability), &limit.extra));
+        if let Some(rate) = &limit.rate {
+            found.push((format!("{} rate ", limit.capability), &rate.extra));
+        }
+    }
+    if let Some(approval) = &authority.approval {
+        found.push(("approval ".to_owned(), &approval.extra));
+    }
+    if let Some(hours) = &authority.quiet_hours {
+        found.push(("quiet hours ".to_owned(), &hours.extra));
+    }
+    found.push((String::new(), &authority.extra));
+    found
+}
+
+/// The bounds in words, also those that this version does not know; nothing if there is none.
 fn bounds(
     equals: Option<&RawJson>,
     one_of: &[RawJson],
     min: Option<&JsonNumber>,
     max: Option<&JsonNumber>,
-) -> String {
+    extra: &RawFields,
+) -> Option<String> {
     let listed: Vec<&str> = one_of.iter().map(RawJson::get).collect();
     let parts = [
         equals.map(|value| format!("is {value}")),
@@ -173,8 +206,9 @@ fn bounds(
         min.map(|least| format!("is at least {least}")),
         max.map(|most| format!("is at most {most}")),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "is known".to_owned() } else { parts.join(" and ") }
+    let unknown = extra.iter().map(|(name, value)| format!("{name}: {value}"));
+    let parts: Vec<String> = parts.into_iter().flatten().chain(unknown).collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
 #[cfg(test)]
@@ -227,14 +261,24 @@ mod tests {
     #[test]
     fn no_limit_is_left_out_also_none_that_this_version_does_not_know() {
         let authority: Authority = from_value(json!({
-            "spend": {"maximum": {"amount": 9, "currency": "eur"}},
+            "spend": {"maximum": {"amount": 9, "currency": "eur"}, "perDay": 5},
             "maximumReadActions": 4,
-            "capabilityLimits": [{"capability": "a.b", "rate": {"maximum": 3, "interval": "1h"}}],
+            "capabilityLimits": [
+                {"capability": "a.b", "rate": {"maximum": 3, "interval": "1h", "burst": 2}, "weekdays": true},
+            ],
             "prohibitedActions": ["c.d"],
-            "quietHours": {"start": "22:00", "end": "07:00", "timezone": "Europe/Paris"},
-            "rules": [{"capability": "a.b", "field": "quantity", "min": 0.10, "max": 500}],
-            "approval": {"requiredFor": ["a.b"]},
-            "successCriteria": [{"fact": "delivered", "equals": true}, {"fact": "reference"}],
+            "quietHours": {"start": "22:00", "end": "07:00", "timezone": "Europe/Paris", "except": "Sunday"},
+            "rules": [
+                {"capability": "a.b", "field": "quantity", "min": 0.10, "max": 500},
+                {"capability": "a.b", "field": "to", "endsWith": "@example.com"},
+                {"capability": "a.b", "field": "note"},
+            ],
+            "approval": {"requiredFor": ["a.b"], "quorum": 2},
+            "successCriteria": [
+                {"fact": "delivered", "equals": true},
+                {"fact": "reference"},
+                {"fact": "place", "within": "EU"},
+            ],
             "moonPhase": "new",
         }))
         .unwrap();
@@ -253,9 +297,17 @@ mod tests {
                 "Never: c.d",
                 "Always asks for: a.b",
                 "Rule: a.b: quantity is at least 0.1 and is at most 500",
+                "Rule: a.b: to endsWith: \"@example.com\"",
+                "Rule: a.b: note has no bound",
                 "Nothing runs: 22:00 to 07:00, Europe/Paris",
                 "Done when: delivered is true",
                 "Done when: reference is known",
+                "Done when: place within: \"EU\"",
+                "Also: spend perDay: 5",
+                "Also: a.b weekdays: true",
+                "Also: a.b rate burst: 2",
+                "Also: approval quorum: 2",
+                "Also: quiet hours except: \"Sunday\"",
                 "Also: moonPhase: \"new\"",
             ]
         );

@@ -17,7 +17,7 @@ const SHOWN_EVENTS: usize = 30;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
     id: ApprovalId,
-    mandate: MandateId,
+    pub(crate) mandate: MandateId,
     objective: Option<String>,
     status: ApprovalStatus,
     question: String,

@@ -61,8 +61,8 @@ pub enum LocalClock {
     /// [the next approval](super::LocalApprovals::next). A week passes in milliseconds.
     ///
     /// It does not jump while a request is answered or something connected runs (a request that a
-    /// [fault](super::Fault) holds up does not count), and never past the time
-    /// that a person was given: the end of an approval, or of a mandate that is paused.
+    /// [fault](super::Fault) holds up does not count), and never past the end of an approval that is pending, unless the script [says that nobody answers](super::Script::nobody_answers). The
+    /// `expires_at` of a mandate that is paused is no reason to jump either, but does not keep others from it.
     #[default]
     Automatic,
     /// It stands, and goes on only by [`LocalServer::advance`](super::LocalServer::advance) and

@@ -49,7 +49,7 @@ impl Entry {
         let body = self.read(body).await;
         let known = body.as_ref().ok().map(|text| &text[..]);
         let record = RequestRecord::new(&parts, route_template, known, self.shared.now());
-        let fault = self.shared.faults().pick(&Target::new(&parts, route_template));
+        let fault = self.shared.faults().pick(&Target::request(&parts, route_template));
         let number = self.shared.journal().begin(RequestRecord { fault: fault.clone(), ..record });
 
         let body = match body {

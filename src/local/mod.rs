@@ -62,10 +62,15 @@
 //! # Faults
 //!
 //! Whatever a network or a service in trouble does to a client, it does here on demand: [`LocalServer::fault`] takes
-//! a [`Fault`], which says what goes wrong, with which requests and how often. Answers are refused, late, cut short,
+//! a [`Fault`], which says what goes wrong, with which requests or deliveries and how often. Answers are refused, late, cut short,
 //! changed or lost after the change was made; streams break, fall silent, repeat themselves. Over sockets and in
 //! memory the same happens, and with a [seed](LocalServerBuilder::seed) it happens again in the next run.
 //! [`LocalServer::revoke_key`] takes the key back while your program runs.
+//!
+//! [Deliveries to webhook endpoints](#webhooks) come [badly signed](Fault::bad_signature),
+//! [signed long ago](Fault::old_signature), [with the signature twice](Fault::doubled_signature),
+//! [twice](Fault::duplicate_delivery), or [in another order](Fault::reorder_deliveries). What a receiver refuses comes
+//! again, and rightly signed once the fault has happened as [often](Fault::times) as it may.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -192,10 +197,23 @@
 //! - A fact counts as outside data that an action rests on if its value is the amount, or that of the argument of its
 //!   name. That this is what the service means is assumed, as is that whatever spends is costly.
 //!
-//! Not here: live mode, a wait for free capacity,
-//! and facts that go stale or contradict each other by themselves. No key is ever in progress, since one request is
-//! dealt with at a time, unless a [fault](Fault::code) says so. The last 100,000 events are kept, all else but
-//! deliveries as long as the server lives, and none of it is wiped from memory: give it no real secret.
+//! Not here, with the reason:
+//!
+//! - Live mode: there is nothing live. A wait for free capacity: there is always some.
+//! - Facts that go stale or contradict each other by themselves: nothing here changes outside of a mandate. A script
+//!   can [write such a fact](Script::fact).
+//! - A checker for what you connect: the docs name none that a client could give. A script
+//!   [says what a check finds](Script::unclear).
+//! - Events for findings: the docs name no type for them. They are in the record.
+//! - A phone that needs a person, or fails to be set up, and a refusal of a mandate that uses one before it is ready:
+//!   it is ready after a moment.
+//! - A key in progress: one request is dealt with at a time, unless a [fault](Fault::code) says otherwise.
+//!
+//! The last 100,000 events are kept, all else but deliveries as long as the server lives, and none of it is wiped from
+//! memory: give it no real secret.
+//!
+//! Assumed of limits: without a spending limit an action need not say what it spends; of several amounts in the
+//! arguments the largest counts; an action whose `to` is no text can be answered by anybody.
 //!
 //! Assumed, since the service publishes no reference: the paths, every status and code of a refusal, the
 //! envelope of lists and errors, and the statuses a command applies to. Lists are in the order of creation. A

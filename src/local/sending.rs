@@ -10,20 +10,33 @@ use jiff::Timestamp;
 use tokio::time::timeout;
 
 use super::deliveries::DeliveryOutcome;
+use super::faults::Kind;
 use super::shared::chain;
 use super::workspace::Attempt;
 use crate::clock;
 use crate::error::{BoxError, one_line};
 use crate::transport::{HttpError, HttpFuture, HttpService, ReqwestService};
-use crate::webhooks::Signer;
+use crate::webhooks::{SIGNATURE_HEADER, Signer};
 
 /// How long an endpoint has for its answer (assumed).
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Makes one attempt. Of an answer only the status counts.
-pub(crate) async fn send(service: &dyn HttpService, attempt: &Attempt) -> DeliveryOutcome {
+/// Makes one attempt, with what goes wrong with it. Of an answer only the status counts.
+pub(crate) async fn send(
+    service: &dyn HttpService,
+    attempt: &Attempt,
+    fault: Option<&Kind>,
+) -> DeliveryOutcome {
+    if fault == Some(&Kind::DuplicateDelivery) {
+        // As if its answer had been lost.
+        once(service, attempt, fault).await;
+    }
+    once(service, attempt, fault).await
+}
+
+async fn once(service: &dyn HttpService, attempt: &Attempt, fault: Option<&Kind>) -> DeliveryOutcome {
     // Whatever the server's clock says: the receiver compares it with its own.
-    let request = match request(attempt, clock::timestamp()) {
+    let request = match request(attempt, clock::timestamp(), fault) {
         Ok(request) => request,
         Err(error) => return unanswered(&*error),
     };
@@ -35,14 +48,27 @@ pub(crate) async fn send(service: &dyn HttpService, attempt: &Attempt) -> Delive
 }
 
 /// What an attempt puts on the wire: the one place where a delivery becomes a request.
-fn request(attempt: &Attempt, signed_at: Timestamp) -> Result<Request<Bytes>, BoxError> {
+fn request(
+    attempt: &Attempt,
+    signed_at: Timestamp,
+    fault: Option<&Kind>,
+) -> Result<Request<Bytes>, BoxError> {
     let (newest, earlier) = &attempt.secrets;
     let signer = earlier.iter().try_fold(Signer::new(newest)?, Signer::also)?;
-    let signed = signer.sign_at(&attempt.id, &attempt.body, signed_at)?;
+    let signed_at = match fault {
+        Some(Kind::OldSignature(ago)) => {
+            signed_at.checked_sub(*ago).unwrap_or_default().max(Timestamp::UNIX_EPOCH)
+        }
+        _ => signed_at,
+    };
+    // No event is empty, so a signature of nothing fits none.
+    let signed_body: &[u8] = if fault == Some(&Kind::BadSignature) { &[] } else { &attempt.body };
+    let signed = signer.sign_at(&attempt.id, signed_body, signed_at)?;
+    let again = (fault == Some(&Kind::DoubledSignature)).then_some((SIGNATURE_HEADER, &signed.signature));
     let mut request = Request::post(&attempt.url)
         .header(CONTENT_TYPE, "application/json")
         .header(USER_AGENT, concat!("shadway-local/", env!("CARGO_PKG_VERSION")));
-    for (name, value) in signed.pairs() {
+    for (name, value) in signed.pairs().into_iter().chain(again) {
         let mut value = HeaderValue::from_str(value)?;
         value.set_sensitive(true);
         request = request.header(name, value);

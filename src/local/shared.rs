@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 use super::clock::{Clock, LocalClock, Moment};
-use super::faults::Faults;
+use super::faults::{Dispatch, Fault, Faults};
 use super::requests::Journal;
 use super::sending;
 use super::traffic::{Kind, Traffic};
@@ -93,7 +93,7 @@ impl Shared {
     pub(crate) fn may_skip(&self, workspace: &Workspace) -> bool {
         self.clock.skips()
             && self.traffic.is_quiet()
-            && (self.traffic.has_readers() || !workspace.polls.is_empty())
+            && (self.traffic.has_readers() || workspace.is_polled())
             && workspace.may_skip()
     }
 
@@ -135,32 +135,53 @@ impl Shared {
         });
     }
 
-    /// Makes an attempt of a delivery, outside of the lock, and reports what came of it.
+    /// Makes an attempt of a delivery when it is its turn.
     fn send(&self, attempt: Attempt) {
+        let dispatch = self.faults().dispatch(&attempt);
+        match dispatch {
+            Dispatch::Now { fault, kept_back } => self.attempt(attempt, fault, kept_back),
+            Dispatch::AfterNext(turn) => {
+                let this = Weak::clone(&self.this);
+                // Not counted: there may be no next one before the clock is moved.
+                self.spawn_uncounted(async move {
+                    turn.comes().await;
+                    if let Some(shared) = this.upgrade() {
+                        shared.attempt(attempt, None, None);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Makes an attempt of a delivery, outside of the lock, and reports what came of it; then lets go of what was
+    /// kept back for it.
+    fn attempt(&self, attempt: Attempt, fault: Option<Fault>, kept_back: Option<oneshot::Sender<()>>) {
         let (this, sender) = (Weak::clone(&self.this), Arc::clone(&self.sender));
         self.spawn(async move {
-            let outcome = sending::send(&*sender, &attempt).await;
+            let outcome = sending::send(&*sender, &attempt, fault.as_ref().map(Fault::kind)).await;
             if let Some(shared) = this.upgrade() {
                 shared.with(|workspace, now| workspace.report_delivery(&attempt, outcome, now));
             }
+            drop(kept_back);
         });
     }
 
-    /// Lets something run until it or the server ends.
+    /// Lets something run until it or the server ends; until then it counts as under way.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let counted = self.traffic.count(Kind::Job);
+        self.spawn_uncounted(async move {
+            task.await;
+            drop(counted);
+        });
+    }
+
+    fn spawn_uncounted(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stopped.load(Ordering::Relaxed) {
             return;
         }
         while running.try_join_next().is_some() {}
-        running.spawn_on(
-            async move {
-                task.await;
-                drop(counted);
-            },
-            &self.runtime,
-        );
+        running.spawn_on(task, &self.runtime);
     }
 
     /// Forgets everything but what is connected.

@@ -162,7 +162,7 @@ impl EventData {
     }
 
     /// The second pass of the decoding: straight from the text, so that the numbers of an authority stay.
-    fn decode(event_type: &EventType, raw: RawJson) -> Self {
+    fn decode(event_type: &EventType, raw: RawJson) -> (Self, Sent) {
         fn fit<T: DeserializeOwned>(raw: &RawJson, variant: fn(Box<T>) -> EventData) -> Option<EventData> {
             serde_json::from_str(raw.get()).ok().map(variant)
         }
@@ -177,7 +177,10 @@ impl EventData {
             EventType::CapabilityExecutionUnknown => fit(&raw, Self::ExecutionUnsettled),
             EventType::All | EventType::Unknown(_) => None,
         };
-        fitting.unwrap_or(Self::Unknown(raw))
+        match fitting {
+            Some(data) => (data, Sent(Some(raw))),
+            None => (Self::Unknown(raw), Sent(None)),
+        }
     }
 }
 
@@ -216,9 +219,37 @@ pub struct Event {
     pub data: EventData,
     /// Fields this version of the crate does not know, as they came.
     pub extra: RawFields,
+    pub(crate) sent: Sent,
+}
+
+/// The data as they were sent, unless it is they that the event holds. What they were decoded to says which events are
+/// equal.
+#[derive(Clone, Default)]
+pub(crate) struct Sent(Option<RawJson>);
+
+impl PartialEq for Sent {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
 }
 
 impl Event {
+    /// What it carries as it was sent: each digit, the order, and each `null`, of which [`data`](Self::data) may keep
+    /// less; `null` if there was none. A change of known `data` doesn't show here. `None` of an event that was never sent.
+    #[must_use]
+    pub fn raw_data(&self) -> Option<&RawJson> {
+        match (&self.sent.0, &self.data) {
+            (None, EventData::Unknown(raw)) => Some(raw),
+            (sent, _) => sent.as_ref(),
+        }
+    }
+
     /// Whether the type is known and the data fits it.
     #[must_use]
     pub fn is_known(&self) -> bool {
@@ -317,14 +348,16 @@ impl<'de> Visitor<'de> for EventVisitor {
             }
         }
         let event_type = event_type.ok_or_else(|| A::Error::missing_field("type"))?;
+        let (data, sent) = EventData::decode(&event_type, data.unwrap_or_default());
         Ok(Event {
             id: id.ok_or_else(|| A::Error::missing_field("id"))?,
             sequence: sequence.unwrap_or_default(),
             mandate: mandate.unwrap_or_else(|| MandateId::from("")),
             created_at,
-            data: EventData::decode(&event_type, data.unwrap_or_default()),
+            data,
             event_type,
             extra,
+            sent,
         })
     }
 }

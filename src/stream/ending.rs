@@ -13,8 +13,12 @@ use crate::model::mandates::Mandate;
 /// How long to listen on once the mandate is known to have ended, from the last event on: what is being replayed,
 /// and what was sent while the mandate was read, is still to come.
 const LINGER: Duration = Duration::from_secs(2);
+/// Until the next read, after one that says the mandate goes on: that may lag behind, and no event need come. It doubles
+/// from the first to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Until the next read, when one failed after its retries.
-const PAUSE: Duration = Duration::from_secs(10);
+const FAILED_PAUSE: Duration = Duration::from_secs(10);
 /// How often to listen on when the list, too, has no event by which the mandate ended. It may lag behind the mandate.
 const MOST_ROUNDS: u32 = 3;
 
@@ -22,11 +26,13 @@ const MOST_ROUNDS: u32 = 3;
 pub(super) struct Ending {
     mandate: Call<Mandate>,
     timer: Arc<dyn Timer>,
-    reading: Option<CallFuture<Mandate>>,
-    /// It is to be read once more after that.
+    read: Read,
+    /// How long after an answer the next read begins.
+    pause: Duration,
+    /// A connection that may have missed the end was opened while the read was under way.
     again: bool,
     /// It was read beside a connection from which on nothing is missed.
-    read: bool,
+    informed: bool,
     ended: bool,
     linger: Option<Sleep>,
     rounds: u32,
@@ -34,14 +40,23 @@ pub(super) struct Ending {
     highest: Option<u64>,
 }
 
+enum Read {
+    /// Before the first connection, or when there is no more to learn.
+    None,
+    /// At once, or after a pause.
+    Due(Option<Sleep>),
+    UnderWay(CallFuture<Mandate>),
+}
+
 impl Ending {
     pub(super) fn new(mandate: Call<Mandate>, timer: Arc<dyn Timer>) -> Self {
         Self {
             mandate,
             timer,
-            reading: None,
+            read: Read::None,
+            pause: FIRST_PAUSE,
             again: false,
-            read: false,
+            informed: false,
             ended: false,
             linger: None,
             rounds: 0,
@@ -51,13 +66,24 @@ impl Ending {
 
     /// A connection is open. One that didn't resume may have missed the end, so the mandate is read again.
     pub(super) fn opened(&mut self, resumed: bool) {
-        if self.ended || (self.read && resumed) {
+        if self.ended || (self.informed && resumed) {
             return;
         }
-        if self.reading.is_some() {
-            self.again |= !resumed;
-        } else {
-            self.reading = self.read_after(Duration::ZERO);
+        match self.read {
+            Read::UnderWay(_) => self.again |= !resumed,
+            // One that failed keeps its pause.
+            Read::Due(_) if !self.informed => {}
+            Read::Due(_) | Read::None => self.read = Read::Due(None),
+        }
+        self.informed = false;
+        self.pause = FIRST_PAUSE;
+    }
+
+    /// Nobody polls this for a while: a read under way would hold its place in the transport, and is made again later.
+    pub(super) fn let_go(&mut self) {
+        if let Read::UnderWay(_) = self.read {
+            self.again = false;
+            self.read = self.due_after(FIRST_PAUSE);
         }
     }
 
@@ -74,16 +100,21 @@ impl Ending {
 
     /// Ready when the stream brings nothing more of a mandate that has ended, or when the mandate can't be read.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
-        while let Some(reading) = &mut self.reading {
-            match ready!(reading.as_mut().poll(context)) {
-                Ok(mandate) => {
-                    self.ended = mandate.status.is_terminal();
-                    self.read = !self.again;
-                    let again = std::mem::take(&mut self.again) && !self.ended;
-                    self.reading = if again { self.read_after(Duration::ZERO) } else { None };
+        loop {
+            match &mut self.read {
+                Read::None => break,
+                Read::Due(pause) => {
+                    if let Some(pause) = pause {
+                        ready!(pause.as_mut().poll(context));
+                    }
+                    let call = self.mandate.again();
+                    self.read = call.map_or(Read::None, |call| Read::UnderWay(Box::pin(call.send())));
                 }
-                Err(error) if error.is_retryable() => self.reading = self.read_after(PAUSE),
-                Err(error) => return Poll::Ready(Err(error)),
+                Read::UnderWay(reading) => match ready!(reading.as_mut().poll(context)) {
+                    Ok(mandate) => self.answered(mandate.status.is_terminal()),
+                    Err(error) if error.is_retryable() => self.read = self.due_after(FAILED_PAUSE),
+                    Err(error) => return Poll::Ready(Err(error)),
+                },
             }
         }
         if !self.ended {
@@ -101,14 +132,21 @@ impl Ending {
         self.rounds < MOST_ROUNDS
     }
 
-    fn read_after(&self, pause: Duration) -> Option<CallFuture<Mandate>> {
-        let call = self.mandate.again()?;
-        let timer = Arc::clone(&self.timer);
-        Some(Box::pin(async move {
-            if !pause.is_zero() {
-                timer.sleep(pause).await;
-            }
-            call.send().await
-        }))
+    fn answered(&mut self, ended: bool) {
+        self.ended = ended;
+        let again = std::mem::take(&mut self.again);
+        self.informed = !again;
+        self.read = match (ended, again) {
+            (true, _) => Read::None,
+            (false, true) => Read::Due(None),
+            (false, false) => self.due_after(self.pause),
+        };
+        if !again {
+            self.pause = LONGEST_PAUSE.min(2 * self.pause);
+        }
+    }
+
+    fn due_after(&self, pause: Duration) -> Read {
+        Read::Due(Some(self.timer.sleep(pause)))
     }
 }

@@ -44,7 +44,7 @@ use cursor::Cursor;
 use ending::Ending;
 use keeper::Keeper;
 use rest::Rest;
-use seen::Seen;
+pub(crate) use seen::Seen;
 use state::Observer;
 pub use state::StreamState;
 

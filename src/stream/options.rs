@@ -125,8 +125,9 @@ impl EventStream {
     /// Ends after the event by which the mandate ends, which is the last item unless
     /// [`event_types`](Self::event_types) leaves it out.
     ///
-    /// The mandate is read once the stream is open, so one that had ended before ends the stream too: when there has
-    /// been no new event for 2 s. Then what follows the last event, or the one to resume after, is listed, so that
+    /// The mandate is read once the stream is open, and again while it goes on: after 1 s, and then at intervals that grow
+    /// to 30 s. So one that had ended before ends the stream too, also when a read lags: when there has been no new
+    /// event for 2 s. Then what follows the last event, or the one to resume after, is listed, so that
     /// nothing is lost that a connection didn't bring. A mandate or a list that can't be read (401, 403, 404) is
     /// an error. On the stream of a whole workspace this is an error before anything is sent.
     pub fn until_terminal(mut self) -> Self {

@@ -12,7 +12,7 @@ pub(super) const REMEMBERED: usize = 4_096;
 ///
 /// The highest sequence alone would need less memory, and would lose an event that comes after a later one.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     ids: HashSet<EventId>,
     places: HashSet<(MandateId, u64)>,
     order: VecDeque<(EventId, Option<(MandateId, u64)>)>,
@@ -20,7 +20,7 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Whether the event comes for the first time, as far as that is remembered; from now on it is.
-    pub(super) fn is_new(&mut self, event: &Event) -> bool {
+    pub(crate) fn is_new(&mut self, event: &Event) -> bool {
         // An event without a mandate or a number has no place.
         let place = Some((event.mandate.clone(), event.sequence))
             .filter(|(mandate, sequence)| !mandate.as_str().is_empty() && *sequence != 0);

@@ -22,10 +22,17 @@ impl EventStream {
             }
             ready!(keeper.poll_saved(context))?;
         }
-        match self.poll_phase(context) {
+        let step = match self.poll_phase(context) {
             Poll::Pending => self.poll_ending(context).map_ok(|()| None),
             step => step,
+        };
+        // From here on nobody may poll the read for long: the caller, or a list, has its turn.
+        let turns_away = matches!(step, Poll::Ready(Ok(Some(_)) | Err(_)))
+            || matches!(self.phase, Phase::History { .. } | Phase::Over);
+        if let Some(ending) = self.ending.as_mut().filter(|_| turns_away) {
+            ending.let_go();
         }
+        step
     }
 
     fn poll_phase(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>>> {

@@ -31,6 +31,9 @@ impl Verifier {
 /// The [`Verifier`] is the router's state, or a part of it that implements `FromRef`. Answer 2xx quickly and
 /// work afterwards, or the service delivers it again (documented).
 ///
+/// Whoever sends what is refused is not told why. The reason goes to the log with the feature `tracing` alone;
+/// without it, a handler that takes a `Result` of this and [`WebhookRejection`] is where it can be seen.
+///
 /// ```
 /// use axum::http::StatusCode;
 /// use axum::{Router, routing::post};

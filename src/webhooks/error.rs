@@ -66,7 +66,8 @@ pub enum VerifyError {
     /// ASCII.
     #[error("the header {ID_HEADER} holds no delivery id; a delivery of Shadway always has one")]
     InvalidDeliveryId,
-    /// The signature header has an element without `=`, more than 16 signatures, or more than 4,096 bytes.
+    /// The signature header has an element without `=`, more than 16 signatures, more than 32 elements (empty ones
+    /// included), or more than 4,096 bytes.
     #[error("the header {SIGNATURE_HEADER} is no list of name=value; look for a proxy that rewrites headers")]
     Malformed,
     /// The signature header has no `t`.

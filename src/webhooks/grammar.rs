@@ -1,6 +1,6 @@
 //! What the two headers say: the delivery's id, and `t=<seconds>,v1=<signature>[,v1=…]`.
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::error::VerifyError;
 
@@ -8,6 +8,8 @@ const MAX_ID: usize = 256;
 /// Far above what two secrets of a rotation take, and little enough to read at no cost.
 const MAX_HEADER: usize = 4096;
 const MAX_SIGNATURES: usize = 16;
+/// With the empty ones: each costs time, and before anything is believed.
+const MAX_ELEMENTS: usize = 32;
 /// A name with its `=` is no longer.
 const NEAR: usize = 8;
 
@@ -32,7 +34,8 @@ pub(super) struct SignatureHeader<'a> {
 
 impl<'a> SignatureHeader<'a> {
     pub(super) fn parse(value: &'a [u8]) -> Result<Self, VerifyError> {
-        if value.len() > MAX_HEADER {
+        // There is one element more than commas.
+        if value.len() > MAX_HEADER || memchr_iter(b',', value).count() >= MAX_ELEMENTS {
             return Err(VerifyError::Malformed);
         }
         let (mut timestamp, mut signatures) = (None, 0);

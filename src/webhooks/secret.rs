@@ -6,6 +6,8 @@ use super::error::SecretError;
 pub(super) const PREFIX: &str = "whsec_";
 /// Assumed. A key of fewer random characters could be guessed, so a shorter one is part of one.
 const MIN_BODY: usize = 16;
+/// One side is enough: the other may have been lost.
+const QUOTES: [char; 7] = ['"', '\'', '`', '“', '”', '‘', '’'];
 
 /// The secret without the blanks around it.
 pub(super) fn check(secret: &str) -> Result<&str, SecretError> {
@@ -13,7 +15,7 @@ pub(super) fn check(secret: &str) -> Result<&str, SecretError> {
     if secret.is_empty() {
         return Err(SecretError::Empty);
     }
-    if secret.starts_with(['"', '\'', '`', '“', '‘']) {
+    if secret.starts_with(QUOTES) || secret.ends_with(QUOTES) {
         return Err(SecretError::Quoted);
     }
     if let Some(at) = secret.chars().position(|character| !character.is_ascii_graphic()) {

@@ -48,7 +48,7 @@ impl Drop for Server {
 
 fn exported(lines: &mut Lines<BufReader<ChildStdout>>, name: &str) -> String {
     let line = lines.next().unwrap().unwrap();
-    line.strip_prefix(&format!("export {name}=")).unwrap_or_else(|| panic!("{line}")).to_owned()
+    line.strip_prefix(&format!("export {name}=")).expect("the variable").to_owned()
 }
 
 #[tokio::test]

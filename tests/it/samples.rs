@@ -395,6 +395,10 @@ samples! {
         let seen = stream_events::stream(&stage.client, &id).await.unwrap();
         assert!(seen.windows(2).all(|pair| pair[0].sequence < pair[1].sequence));
         assert_eq!(seen.last().unwrap().mandate_status(), Some(&MandateStatus::Completed));
+        let ended = stage.ended().await;
+        let late = stream_events::stream(&stage.client, &ended);
+        let late = tokio::time::timeout(std::time::Duration::from_secs(20), late).await.expect("an end");
+        assert!(late.unwrap().is_empty());
     }
     stream_narrow: "guides/stream-events", "narrow", |stage| {
         let id = stage.mandate().await.id;

@@ -73,7 +73,26 @@ async fn without_a_key_it_shows_a_small_workload_from_the_first_event_to_the_las
 }
 
 #[tokio::test]
-async fn as_json_each_line_is_the_event_as_it_came() {
+async fn as_json_the_data_are_printed_as_they_were_sent() {
+    let service = MockServer::start().await;
+    let mandate = crate::support::mandate("running");
+    let data = format!(
+        r#"{{"zone":1.10,"previousStatus":null,"mandate":{mandate},"count":123456789012345678901234567890,"a":[null,1e2]}}"#
+    );
+    let sent = format!(
+        r#"{{"id":"evt_1","type":"mandate.status_changed","sequence":1,"mandate":"mnd_1","data":{data},"extra":2.50}}"#
+    );
+    let answer = ResponseTemplate::new(200).set_body_raw(format!("data: {sent}\n\n"), "text/event-stream");
+    Mock::given(any()).respond_with(answer).up_to_n_times(1).mount(&service).await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(204)).mount(&service).await;
+    let uri = service.uri();
+    let variables = [("SHADWAY_API_KEY", "sk_test_1"), ("SHADWAY_BASE_URL", uri.as_str())];
+    let output = program("tail_events", &["--json"], &variables).await;
+    assert_eq!(lines(&output), [sent], "{}", text(&output.stderr));
+}
+
+#[tokio::test]
+async fn as_json_there_is_a_line_for_each_event() {
     let server = LocalServer::start().await.unwrap();
     let (mandate, events) = ended(&server.client().unwrap()).await;
     let output =

@@ -1,5 +1,6 @@
 //! Allocations of each way to decode, by event: `cargo run -p benches --release --bin allocations`.
-//! With `waits`, what ten thousand waits hold instead; with `webhooks`, what verifying allocates.
+//! With `waits`, what ten thousand waits hold instead; with `webhooks`, what verifying allocates; with `local`, what the
+//! local server keeps of ten thousand mandates.
 //!
 //! A program of its own: counting takes time, most of it where most is allocated.
 
@@ -9,19 +10,26 @@ use std::process::ExitCode;
 use benches::corpus::Corpus;
 use benches::decode::{CHUNKS, floor, with_json};
 use benches::rivals::Sink;
-use benches::{waits, webhooks};
+use benches::{local, waits, webhooks};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("waits") {
-        let live = || {
-            let stats = ALLOCATOR.stats();
-            stats.bytes_allocated - stats.bytes_deallocated
-        };
-        return if waits::memory(&live) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let live = || {
+        let stats = ALLOCATOR.stats();
+        stats.bytes_allocated - stats.bytes_deallocated
+    };
+    let told = match std::env::args().nth(1).as_deref() {
+        Some("waits") => Some(waits::memory(&live)),
+        Some("local") => Some(local::memory(&live)),
+        _ => None,
+    };
+    match told {
+        Some(true) => return ExitCode::SUCCESS,
+        Some(false) => return ExitCode::FAILURE,
+        None => {}
     }
     if std::env::args().nth(1).as_deref() == Some("webhooks") {
         let count = |work: &dyn Fn()| {

@@ -9,9 +9,14 @@ const MOST_ROWS = 300;
 /** From this many characters on a value scrolls in itself. */
 const LONG = 600;
 
-/** What it is by now: one whose time is up can't be decided, even if nobody has said so yet. */
+/**
+ * What it is by now: one whose time is up can't be decided, even if nobody has said so yet. The clocks may differ, so if
+ * the service still has it pending after that (`outlived`), the service has the last word.
+ */
 export const standing = (approval) =>
-  approval.status === "pending" && until(approval.expiresAt) <= 0 ? "expired" : approval.status;
+  approval.status === "pending" && !approval.outlived && until(approval.expiresAt) <= 0
+    ? "expired"
+    : approval.status;
 
 export function status(name) {
   return element("span", { className: "status", "data-status": name }, name.replaceAll("_", " "));
@@ -31,7 +36,7 @@ export function due(approval) {
 export function tick(time) {
   const left = until(time.dataset.expires || null);
   time.textContent =
-    left === Infinity ? "does not expire" : left <= 0 ? "time is up" : `expires in ${countdown(left)}`;
+    left === Infinity ? "does not expire" : left <= 0 ? "time is up by this machine’s clock" : `expires in ${countdown(left)}`;
   time.classList.toggle("soon", left < SOON);
   return time;
 }
@@ -93,7 +98,9 @@ function row([name, value, isText]) {
   return element("tr", {}, element("th", { scope: "row" }, code(name || "value")), element("td", {}, cell));
 }
 
+/** From left to right whatever is in it: each value keeps its direction to itself. */
 function json(title, raw, open = false) {
-  const pre = element("pre", { tabIndex: 0, "aria-label": title }, text(indented(raw)));
+  const pre = element("pre", { dir: "ltr", tabIndex: 0, "aria-label": title });
+  for (const piece of indented(raw)) pre.append(/^[{}[\],:]/.test(piece) ? piece : text(piece));
   return element("details", { open }, element("summary", {}, title), pre);
 }

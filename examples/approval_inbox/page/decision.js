@@ -20,11 +20,13 @@ export class Decision {
     this.#approval = approval;
     this.#decided = decided;
     this.element = element("section", { className: "decision", "aria-label": "Decision" });
+    this.element.addEventListener("keydown", ignoreHeldKey);
     this.#show();
   }
 
   /** Takes in the approval as it is now. A form that is open stays as it is, as long as it can be sent. */
   update(approval) {
+    if (approval.id !== this.#approval.id) return;
     const before = standing(this.#approval);
     const shown = this.element.dataset.standing;
     this.#approval = approval;
@@ -104,6 +106,7 @@ export class Decision {
   }
 
   #form(decision, { title, body, button }) {
+    const { id } = this.#approval;
     const form = element(
       "form",
       { autocomplete: "off", noValidate: true, "aria-labelledby": "decision-title" },
@@ -118,14 +121,14 @@ export class Decision {
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (complete(form)) this.#send(decision, form);
+      if (complete(form)) this.#send(id, decision, form);
     });
     this.#step(decision, form);
     (form.querySelector("input, textarea[required]") ?? form.querySelector("button")).focus();
     form.scrollIntoView({ block: "nearest" });
   }
 
-  async #send(decision, form) {
+  async #send(id, decision, form) {
     if (this.#sending) return;
     this.#sending = true;
     const reason = form.elements.reason?.value.trim() ?? "";
@@ -134,10 +137,7 @@ export class Decision {
     const buttons = form.querySelectorAll("button");
     buttons.forEach((button) => (button.disabled = true));
     try {
-      const answer = send(
-        path("approvals", this.#approval.id, decision),
-        decision === "reject" ? { reason } : body,
-      );
+      const answer = send(path("approvals", id, decision), decision === "reject" ? { reason } : body);
       // On their way, and of no more use here, whatever comes of it.
       given.forEach((input) => (input.value = ""));
       this.#settle(await answer);
@@ -156,7 +156,8 @@ export class Decision {
     this.#show();
     this.#decided(approval);
     if (this.#open) this.#failed(this.element, new Error(conflict));
-    else this.element.querySelector("h3").focus();
+    else if (this.element.isConnected) this.element.querySelector("h3").focus();
+    else announce(`${DONE[standing(approval)] ?? standing(approval)}: ${approval.question}`);
   }
 
   #failed(form, error) {
@@ -198,6 +199,12 @@ export class Decision {
     this.element.dataset.step = step;
     this.element.replaceChildren(...content.filter((part) => part !== null));
   }
+}
+
+/** A step puts the focus on the next one, where a key that is still held down would take that as well. */
+function ignoreHeldKey(event) {
+  const acts = event.key === "Enter" ? "button, input" : event.key === " " ? "button" : null;
+  if (event.repeat && acts && event.target.matches(acts)) event.preventDefault();
 }
 
 function input(field, index) {

@@ -26,7 +26,7 @@ export function rows(json) {
   return found;
 }
 
-/** The same JSON with line breaks, and not a character of any value changed. */
+/** The same JSON in pieces, with line breaks, and not a character of any value changed. */
 export function indented(json) {
   const tokens = json.match(TOKEN) ?? [];
   let depth = 0;
@@ -38,5 +38,5 @@ export function indented(json) {
     if ("}]".includes(token)) return "{[".includes(tokens[index - 1]) ? token : line(-1) + token;
     return token;
   };
-  return tokens.map(laidOut).join("");
+  return tokens.map(laidOut);
 }

@@ -134,10 +134,13 @@ function spending({ used: spent, maximum, threshold, currency, argument }, appro
   ]);
 }
 
+/** What an action says it spends; nothing if it says so twice, or in anything but a whole number. */
 function statedAmount(json, argument) {
   try {
-    const [, value] = rows(json).find(([name]) => name === argument) ?? [];
-    return /^-?\d+$/.test(value) ? Number(value) : null;
+    const stated = rows(json).filter(([name]) => name.split(/[.[]/)[0] === argument);
+    const [[name, value, isText]] = stated;
+    const amount = stated.length === 1 && name === argument && !isText && /^-?\d+$/.test(value) ? Number(value) : null;
+    return Number.isSafeInteger(amount) ? amount : null;
   } catch {
     return null;
   }

@@ -9,11 +9,16 @@ import { Mandate } from "./mandate.js";
 import { path, read } from "./server.js";
 import { announce, element, put, text } from "./show.js";
 import { all, inTab, tabOf, take, view } from "./store.js";
-import { at, until } from "./time.js";
+import { at, now, until } from "./time.js";
 
 const detail = document.querySelector("#detail");
 const connection = document.querySelector("#connection"),
   trouble = document.querySelector("#trouble");
+
+/** How long to wait before asking again what became of an approval whose time is up, in milliseconds: twice as long
+ * each time. */
+const FIRST_PAUSE = 2_000,
+  LONGEST_PAUSE = 60_000;
 
 /** What is shown of the approval that is open. */
 let open = null;
@@ -23,6 +28,14 @@ let loaded = false;
 const draw = () => list.draw(loaded);
 
 // The approval that is open
+
+/** Reads an approval anew; `outlived` is set if it was pending although its time was up when it was asked for. */
+async function readApproval(id) {
+  const asked = now();
+  const approval = await read(path("approvals", id));
+  const outlived = approval.status === "pending" && Date.parse(approval.expiresAt) <= asked;
+  return { ...approval, outlived };
+}
 
 async function show(id, moveFocus) {
   open?.mandate?.close();
@@ -38,12 +51,13 @@ async function show(id, moveFocus) {
   detail.replaceChildren(element("article", {}, back(), opening.heading));
   if (moveFocus) opening.heading.focus();
   try {
-    const approval = await read(path("approvals", id));
+    const approval = await readApproval(id);
     if (open === opening) fill(approval, moveFocus);
   } catch (error) {
     if (open === opening) {
       opening.heading.replaceChildren(error.status === 404 ? "There is no such approval." : "It can’t be shown.");
       opening.heading.after(element("p", { className: "failure" }, text(error.message)));
+      opening.unread = error.status !== 404;
     }
     failed(error);
   }
@@ -70,12 +84,12 @@ function fill(approval, moveFocus) {
 }
 
 function drawState() {
-  const now = standing(open.approval);
-  if (open.state.dataset.standing === now) return;
-  open.state.dataset.standing = now;
+  const state = standing(open.approval);
+  if (open.state.dataset.standing === state) return;
+  open.state.dataset.standing = state;
   const { expiresAt } = open.approval;
-  const left = now === "pending" ? [" ", due(open.approval), expiresAt ? `, ${at(expiresAt)}` : ""] : [];
-  open.state.replaceChildren(status(now), ...left);
+  const left = state === "pending" ? [" ", due(open.approval), expiresAt ? `, ${at(expiresAt)}` : ""] : [];
+  open.state.replaceChildren(status(state), ...left);
 }
 
 /** Takes in the approval that is open as it is now. */
@@ -88,19 +102,24 @@ function update(approval) {
   draw();
 }
 
+/** Takes in what came of a decision. Whoever made it may have gone on to another approval by then. */
 function decided(approval) {
+  take(approval);
+  draw();
+  if (open?.approval?.id !== approval.id) return;
   update(approval);
   const [next] = inTab("pending");
-  if (!next) return;
+  if (standing(approval) === "pending" || !next) return;
   const link = element("a", { href: list.linkTo(next) }, text(next.objective ?? next.question));
   open.decision.element.append(element("p", {}, "Next: ", link));
 }
 
 async function refreshOpen() {
   const refreshing = open;
+  if (refreshing?.unread) return show(view.open, document.activeElement === refreshing.heading);
   if (!refreshing?.decision) return;
   try {
-    const approval = await read(path("approvals", refreshing.approval.id));
+    const approval = await readApproval(refreshing.approval.id);
     if (open === refreshing) update(approval);
   } catch (error) {
     failed(error);
@@ -183,11 +202,17 @@ function second() {
   document.querySelectorAll("time.due").forEach(tick);
   const lapsed = all().filter((row) => row.status === "pending" && !row.lapsed && until(row.expiresAt) <= 0);
   for (const row of lapsed) row.lapsed = true;
-  if (open?.decision && lapsed.some((row) => row.id === view.open)) {
-    update(open.approval);
-    refreshOpen();
-  }
+  if (open?.decision && lapsed.some((row) => row.id === view.open)) update(open.approval);
   if (lapsed.length) draw();
+  if (open?.decision && open.approval.status === "pending" && until(open.approval.expiresAt) <= 0) askAgain(open);
+}
+
+/** Asks what became of an approval whose time is up, less and less often. */
+function askAgain(asked) {
+  if (Date.now() < (asked.askAt ?? 0)) return;
+  asked.pause = Math.min(asked.pause ? 2 * asked.pause : FIRST_PAUSE, LONGEST_PAUSE);
+  asked.askAt = Date.now() + asked.pause;
+  refreshOpen();
 }
 
 list.listen(draw);
@@ -216,5 +241,6 @@ live.listen({
   },
 });
 addEventListener("hashchange", route);
+addEventListener("online", refresh);
 setInterval(second, 1000);
 route();

@@ -14,7 +14,10 @@ export const all = () => [...approvals.values()];
 export function take(row) {
   const before = approvals.get(row.id);
   if (!before || before.status === "pending" || row.status !== "pending") {
-    approvals.set(row.id, { ...row, objective: row.objective ?? before?.objective ?? null });
+    const objective = row.objective ?? before?.objective ?? null;
+    // What was found out about its time holds for as long as that stays the same.
+    const { lapsed, outlived } = before?.expiresAt === row.expiresAt ? before : {};
+    approvals.set(row.id, { lapsed, outlived, ...row, objective });
   }
   return before;
 }

@@ -46,12 +46,20 @@ pub(crate) fn is_secret(name: &str) -> bool {
         .any(|word| name == *word || (word.len() > 3 && name.ends_with(word)))
 }
 
-/// How much the arguments say the action spends, in the smallest unit: a whole number, or an object with one.
-/// `None` when they don't say it at all, `Some(None)` when what they say is no amount.
+/// How much the arguments say the action spends, in the smallest unit: a whole number, or an object with one; the
+/// largest, if they name several. `None` when they don't say it at all, `Some(None)` when what they say is no amount.
 pub(crate) fn amount(arguments: &Value) -> Option<Option<i64>> {
     let fields = arguments.as_object()?.iter().filter(|(name, _)| is_amount(name));
     let stated: Vec<Option<i64>> = fields.filter_map(|(_, value)| stated(value)).collect();
-    stated.iter().find(|amount| amount.is_some()).or(stated.first()).copied()
+    stated.into_iter().max()
+}
+
+/// The currencies that the arguments name, beside an amount or in it.
+pub(crate) fn currencies(arguments: &Value) -> Vec<&str> {
+    let fields = arguments.as_object().into_iter().flatten();
+    let amounts = fields.filter(|(name, _)| is_amount(name)).map(|(_, amount)| amount);
+    let named = amounts.chain([arguments]).filter_map(|value| value.get("currency")?.as_str());
+    named.collect()
 }
 
 fn stated(value: &Value) -> Option<Option<i64>> {
@@ -75,7 +83,7 @@ pub(crate) fn set_amount(arguments: &mut Value, schema: &Value, money: &Money) {
     }
 }
 
-fn is_amount(name: &str) -> bool {
+pub(crate) fn is_amount(name: &str) -> bool {
     let name = words::plain(name);
     ["amount", "total", "price", "cost"].iter().any(|word| {
         name.strip_prefix(word).is_some_and(|rest| ["", "minor", "cents"].contains(&rest))

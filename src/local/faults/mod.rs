@@ -1,4 +1,4 @@
-//! Faults on demand: what goes wrong, with which requests, how often.
+//! Faults on demand: what goes wrong, with which requests and deliveries, how often.
 
 use std::time::Duration;
 
@@ -8,23 +8,27 @@ use serde_json::Value;
 
 use super::LocalServer;
 use crate::model::errors::ErrorCode;
+use crate::model::events::EventType;
 
 mod apply;
 mod blocks;
 mod body;
+mod deliveries;
 mod edit;
 mod plan;
 mod rules;
 
 pub(crate) use apply::apply;
-use plan::{Kind, Plan, Scope};
+pub(crate) use deliveries::Dispatch;
+pub(crate) use plan::Kind;
+use plan::{Plan, Scope};
 pub(crate) use rules::{Faults, Target};
 
 impl LocalServer {
-    /// Lets something go wrong from now on, for the requests that the [`Fault`] is about.
+    /// Lets something go wrong from now on, for the requests or deliveries that the [`Fault`] is about.
     ///
-    /// A request meets one fault at most: the first of those given that applies to it. One that has been applied as
-    /// often as it may is gone.
+    /// A request, or an attempt of a delivery, meets one fault at most: the first of those given that applies to it.
+    /// One that has been applied as often as it may is gone.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -63,7 +67,7 @@ impl LocalServer {
         self.shared.faults().add(fault);
     }
 
-    /// Lets nothing go wrong any more. What a request has met already goes on.
+    /// Lets nothing go wrong any more. What a request or a delivery has met already goes on.
     pub fn clear_faults(&self) {
         self.shared.faults().clear();
     }
@@ -96,11 +100,11 @@ impl LocalServer {
     }
 }
 
-/// Something that goes wrong with requests, for [`LocalServer::fault`].
+/// Something that goes wrong with requests or with webhook deliveries, for [`LocalServer::fault`].
 ///
-/// Without more it happens to every request that it can happen to, each time. [`on`](Self::on) and
-/// [`on_streams`](Self::on_streams) say which requests, [`after`](Self::after), [`times`](Self::times) and
-/// [`probability`](Self::probability) how often; set twice, the last counts.
+/// Without more it happens to every request or delivery that it can happen to, each time. [`on`](Self::on),
+/// [`on_streams`](Self::on_streams) and [`on_deliveries`](Self::on_deliveries) say which, [`after`](Self::after),
+/// [`times`](Self::times) and [`probability`](Self::probability) how often; set twice, the last counts.
 ///
 /// A fault that takes an answer's place ([`status`](Self::status), [`bad_gateway`](Self::bad_gateway),
 /// [`hang`](Self::hang), [`close`](Self::close)) comes before anything is done: a change leaves no trace, not under
@@ -117,6 +121,10 @@ pub struct Fault(Plan);
 impl Fault {
     fn new(kind: Kind) -> Self {
         Self(Plan::from(kind))
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.0.kind
     }
 
     /// A refusal with this status, in the service's envelope. What is no status of an answer (below 200, above
@@ -207,7 +215,7 @@ impl Fault {
 
     /// A stream's connection breaks after so many events; with 0 after the headers of the answer.
     ///
-    /// This and all below happen to event streams only.
+    /// This and all below up to [`cursor_too_old`](Self::cursor_too_old) happen to event streams only.
     pub fn cut_after(events: u32) -> Self {
         Self::new(Kind::CutAfter(events))
     }
@@ -243,6 +251,36 @@ impl Fault {
     pub fn cursor_too_old() -> Self {
         Self::new(Kind::CursorTooOld)
     }
+
+    /// A webhook delivery's signatures don't fit it, as if its body had been changed on the way.
+    ///
+    /// This and all below happen to deliveries only, to each attempt of one.
+    pub fn bad_signature() -> Self {
+        Self::new(Kind::BadSignature)
+    }
+
+    /// A delivery was rightly signed so long ago, in the time of day; at the earliest in 1970.
+    pub fn old_signature(ago: Duration) -> Self {
+        Self::new(Kind::OldSignature(ago))
+    }
+
+    /// A delivery comes with its signature header twice, both alike, as from a proxy that repeats headers.
+    pub fn doubled_signature() -> Self {
+        Self::new(Kind::DoubledSignature)
+    }
+
+    /// A delivery comes twice with the same id: once more at once after the first was answered, and as if that answer
+    /// had been lost. What the second is answered counts, and [the log](LocalServer::deliveries) has one attempt.
+    pub fn duplicate_delivery() -> Self {
+        Self::new(Kind::DuplicateDelivery)
+    }
+
+    /// A delivery changes places with the next to its endpoint: it is sent when that one has been answered, and
+    /// rightly signed then. It is kept back for that, 1 s of this machine's time at most; an automatic clock can be
+    /// moved meanwhile.
+    pub fn reorder_deliveries() -> Self {
+        Self::new(Kind::ReorderDeliveries)
+    }
 }
 
 /// More of what goes wrong.
@@ -268,7 +306,7 @@ impl Fault {
     }
 }
 
-/// Which requests it happens to.
+/// Which requests or deliveries it happens to.
 impl Fault {
     /// Only requests with this method and path: one of the contract's paths with what it fills in, such as
     /// `/v1/mandates/{id}`, or a path as it is sent. A `*` as its last part stands for all below, as in
@@ -284,7 +322,13 @@ impl Fault {
         self
     }
 
-    /// Not before so many requests that it would have happened to.
+    /// Only webhook deliveries of events of this type; with [`EventType::All`] of all.
+    pub fn on_deliveries(mut self, event_type: impl Into<EventType>) -> Self {
+        self.0.on = Scope::Deliveries(event_type.into());
+        self
+    }
+
+    /// Not before so many requests, or attempts of deliveries, that it would have happened to.
     pub fn after(mut self, requests: u32) -> Self {
         self.0.after = requests;
         self
@@ -296,7 +340,7 @@ impl Fault {
         self
     }
 
-    /// To each request with this probability, from 0 to 1. What is drawn follows from the
+    /// To each request or attempt with this probability, from 0 to 1. What is drawn follows from the
     /// [seed](super::LocalServerBuilder::seed), if there is one: for the same requests in the same order, the same.
     pub fn probability(mut self, probability: f64) -> Self {
         self.0.probability = Some(probability);

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::edit::Edit;
 use crate::local::scenario::Time;
 use crate::model::errors::ErrorCode;
+use crate::model::events::EventType;
 
 /// What a field is given that has to be unknown.
 const UNKNOWN: &str = "something_of_tomorrow";
@@ -20,7 +21,7 @@ pub(crate) struct Plan {
     pub(super) kind: Kind,
     #[serde(default)]
     pub(super) on: Scope,
-    /// How many requests it lets pass first.
+    /// How many requests or attempts of deliveries it lets pass first.
     #[serde(default)]
     pub(super) after: u32,
     #[serde(default)]
@@ -80,17 +81,26 @@ pub(crate) enum Kind {
     Reorder,
     UnknownEvent,
     CursorTooOld,
+    BadSignature,
+    #[serde(deserialize_with = "seconds")]
+    OldSignature(Duration),
+    DoubledSignature,
+    DuplicateDelivery,
+    ReorderDeliveries,
 }
 
 /// What a fault can happen to by its nature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    Any,
+    Requests,
     /// Whatever has one whole answer.
     Answers,
     Streams,
     /// Streams that are to go on after an event.
     Resumed,
+    Deliveries,
+    /// Deliveries that no other one waits for.
+    Foremost,
 }
 
 impl Kind {
@@ -104,7 +114,11 @@ impl Kind {
             | Self::Reorder
             | Self::UnknownEvent => Reach::Streams,
             Self::CursorTooOld => Reach::Resumed,
-            _ => Reach::Any,
+            Self::BadSignature | Self::OldSignature(_) | Self::DoubledSignature | Self::DuplicateDelivery => {
+                Reach::Deliveries
+            }
+            Self::ReorderDeliveries => Reach::Foremost,
+            _ => Reach::Requests,
         }
     }
 
@@ -121,7 +135,7 @@ impl Kind {
     }
 }
 
-/// Which requests a fault is about.
+/// Which requests or deliveries a fault is about.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum Scope {
@@ -132,17 +146,23 @@ pub(crate) enum Scope {
         path: String,
     },
     Streams,
+    /// Of events of this type.
+    Deliveries(EventType),
 }
 
-/// `all`, `streams`, or a method and a path such as `POST /v1/mandates`.
+/// `all`, `streams`, `deliveries`, deliveries of a type such as `deliveries mandate.status_changed`, or a method and
+/// a path such as `POST /v1/mandates`.
 impl TryFrom<String> for Scope {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        const WRONG: &str = "expected `all`, `streams`, or a method and a path such as `POST /v1/mandates`";
+        const WRONG: &str = "expected `all`, `streams`, `deliveries`, a type of event after `deliveries`, or a method \
+                             and a path such as `POST /v1/mandates`";
         match text.split_once(' ') {
             None if text == "all" => Ok(Self::All),
             None if text == "streams" => Ok(Self::Streams),
+            None if text == "deliveries" => Ok(Self::Deliveries(EventType::All)),
+            Some(("deliveries", event_type)) => Ok(Self::Deliveries(event_type.into())),
             Some((method, path)) if path.starts_with('/') => {
                 let method = method.parse().map_err(|_| WRONG)?;
                 Ok(Self::Call { method, path: path.to_owned() })
@@ -188,6 +208,17 @@ mod tests {
                 json!({"kind": {"set_field": {"field": "/status", "value": [1]}}}),
                 Fault::set_field("/status", vec![1]),
             ),
+            (
+                json!({"kind": {"old_signature": "10m"}, "on": "deliveries", "times": 1}),
+                Fault::old_signature(Duration::from_secs(600)).on_deliveries(EventType::All).times(1),
+            ),
+            (
+                json!({"kind": "bad_signature", "on": "deliveries mandate.status_changed"}),
+                Fault::bad_signature().on_deliveries(EventType::MandateStatusChanged),
+            ),
+            (json!({"kind": "doubled_signature"}), Fault::doubled_signature()),
+            (json!({"kind": "duplicate_delivery"}), Fault::duplicate_delivery()),
+            (json!({"kind": "reorder_deliveries"}), Fault::reorder_deliveries()),
         ];
         for (text, fault) in cases {
             assert_eq!(serde_json::from_value::<Plan>(text.clone()).unwrap(), fault.0, "{text}");

@@ -8,8 +8,10 @@ use crate::Client;
 use crate::agents::AgentCreateParams;
 use crate::approvals::{ApprovalApproveParams, ApprovalListParams, ApprovalStatus};
 use crate::capabilities::{CapabilityEffect, CapabilityRegisterParams, Executor};
-use crate::local::{LocalClock, LocalServer};
-use crate::mandates::{Authority, Mandate, MandateCreateParams, MandateHandle, MandateStatus};
+use crate::local::{LocalClock, LocalServer, Script};
+use crate::mandates::{
+    Authority, Mandate, MandateCommandParams, MandateCreateParams, MandateHandle, MandateStatus,
+};
 use crate::types::RawJson;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -161,4 +163,40 @@ async fn a_seed_gives_the_same_ids() {
         ids.push(work.id().to_string());
     }
     assert!(ids[0] == ids[1] && ids[0] != ids[2], "{ids:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_asked_about_what_waits_for_a_person_moves_nothing_else() {
+    let (server, client) = server(LocalClock::Automatic).await;
+    let asking = asks(&client).await;
+    asking.wait_for_approval().await.unwrap().unwrap();
+    asking.get().await.unwrap();
+    let began = server.now();
+    let other = mandate(&client, Authority::new()).await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(seen(&server, &other).await.status, MandateStatus::Queued);
+    assert_eq!(elapsed(&server, began), Duration::from_millis(20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_is_paused_is_not_hurried_and_keeps_no_other_waiting() {
+    let (server, client) = server(LocalClock::Automatic).await;
+    let agent = AgentCreateParams::new("Assistant", "p/m").capabilities(["email.send"]);
+    let agent = client.agents().create(agent).await.unwrap();
+    let expires = server.now() + jiff::SignedDuration::from_hours(2);
+    let params = MandateCreateParams::new(&agent.id, "Write to sales@atlas.example.").expires_at(expires);
+    let paused = client.mandate(&client.mandates().create(params).await.unwrap().id);
+    paused.pause(MandateCommandParams::new()).await.unwrap();
+    while paused.get().await.unwrap().status != MandateStatus::Paused {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    // It alone is no reason to move on.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(paused.get().await.unwrap().status, MandateStatus::Paused);
+    assert!(server.now() < expires);
+    // Another is.
+    server.script(Script::any().wait(DAY).complete("Done."));
+    let other = mandate(&client, Authority::new()).await;
+    assert_eq!(other.wait().await.unwrap().status, MandateStatus::Completed);
+    assert_eq!(paused.get().await.unwrap().status, MandateStatus::Expired);
 }

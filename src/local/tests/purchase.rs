@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::capabilities::{
 };
 use crate::local::{Check, Script, days, hours, minutes};
 use crate::mandates::{
-    Authority, CapabilityLimit, Mandate, MandateCreateParams, MandateStatus, SuccessCriterion,
+    Authority, CapabilityLimit, Mandate, MandateCreateParams, MandateHandle, MandateStatus, SuccessCriterion,
 };
 use crate::record::FactStatus;
 use crate::types::{Money, RawJson};
@@ -89,9 +90,8 @@ fn authority() -> Authority {
         ])
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_week_of_work_ends_with_the_delivery() {
-    let (server, client) = server().await;
+/// The mandate, on a server that knows what it takes.
+async fn begin(server: &LocalServer, client: &Client) -> MandateHandle {
     let object = |fields: Value| json!({"type": "object", "properties": fields});
     let create_po = CapabilityRegisterParams::new(
         "procurement.create_po",
@@ -126,7 +126,13 @@ async fn a_week_of_work_ends_with_the_delivery() {
     let params = MandateCreateParams::new(&agent.id, objective)
         .authority(authority())
         .metadata("purchaseRequest", "PR-1042");
-    let work = client.mandate(client.mandates().create(params).await.unwrap().id);
+    client.mandate(client.mandates().create(params).await.unwrap().id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_week_of_work_ends_with_the_delivery() {
+    let (server, client) = server().await;
+    let work = begin(&server, &client).await;
 
     // Time passes at once, which is quicker than to wait through it.
     tokio::time::sleep(days(3)).await;
@@ -138,7 +144,7 @@ async fn a_week_of_work_ends_with_the_delivery() {
     tokio::time::sleep(days(6)).await;
     let done = work.wait().await.unwrap();
     assert_eq!(done.status, MandateStatus::Completed, "{}", done.current_state.summary);
-    assert!(done.updated_at.unwrap().duration_since(done.created_at.unwrap()).unsigned_abs() >= days(7));
+    assert!(took(&done) >= days(7));
 
     let facts = work.facts().list().await.unwrap().data;
     let value = |key: &str| {
@@ -157,4 +163,23 @@ async fn a_week_of_work_ends_with_the_delivery() {
     assert_eq!(claims.len(), 5);
     assert_eq!(claims[2], "We can't deliver in time.");
     assert!(work.issues().list().await.unwrap().data.is_empty());
+}
+
+#[tokio::test]
+async fn a_client_over_sockets_need_not_wait_a_week_for_it() {
+    let server = LocalServer::builder().clock(LocalClock::Automatic).start().await.unwrap();
+    let client = server.client().unwrap();
+    let began = server.now();
+    let work = begin(&server, &client).await;
+    let approval = work.wait_for_approval().await.unwrap().unwrap();
+    client.approvals().approve(&approval.id, "Within the budget.").await.unwrap();
+    let done = work.wait().await.unwrap();
+    assert_eq!(done.status, MandateStatus::Completed, "{}", done.current_state.summary);
+    assert!(took(&done) > days(7));
+    assert!(server.now().duration_since(began).unsigned_abs() > days(7));
+}
+
+/// How long it took, in the server's time.
+fn took(done: &Mandate) -> Duration {
+    done.updated_at.unwrap().duration_since(done.created_at.unwrap()).unsigned_abs()
 }

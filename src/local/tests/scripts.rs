@@ -149,7 +149,7 @@ async fn a_clock_is_told_when_only_a_person_is_awaited() {
         while states.try_next().await.unwrap().unwrap().status != status {}
         let mandates = client.mandates().list(Default::default()).await.unwrap().data.len() as u64;
         // Serials are given in the order of creation, from 1.
-        server.shared.with(|workspace, _| workspace.awaits_person(mandates))
+        server.shared.with(|workspace, _| workspace.awaits(mandates).is_some())
     };
     let question = || Script::any().ask("What is the code?", ["otp"]).complete("Done.");
     assert!(awaits(question(), MandateStatus::NeedsApproval, Duration::ZERO).await);

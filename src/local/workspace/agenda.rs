@@ -25,6 +25,11 @@ impl Agenda {
         self.moments.extend(due.map(|moment| (moment, serial)));
     }
 
+    /// All moments, the earliest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Moment, Serial)> {
+        self.moments.iter().copied()
+    }
+
     /// The earliest moment of all.
     pub(crate) fn first(&self) -> Option<(Moment, Serial)> {
         self.moments.first().copied()

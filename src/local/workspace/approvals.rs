@@ -155,6 +155,7 @@ impl Workspace {
         }
         if status == ApprovalStatus::Approved {
             complete(&record.approval, &inputs)?;
+            unchanged(&record.approval, &inputs)?;
         }
         let mandate = record.mandate;
         self.resolve(serial, status, reason, now);
@@ -192,6 +193,17 @@ fn complete(approval: &Approval, inputs: &ApprovalInputs) -> Result<()> {
             Err(Refusal::invalid(format!("{name:?} is asked for and not given"))
                 .param(format!("inputs.{name}")))
         }
+    }
+}
+
+/// An approval allows exactly the action that was shown (documented), so no input takes the place of a value that
+/// was (the refusal is assumed).
+fn unchanged(approval: &Approval, inputs: &ApprovalInputs) -> Result<()> {
+    let shown = approval.action.arguments.to_value().unwrap_or_default();
+    match inputs.names().find(|name| shown.get(name).is_some() && !is_secret(name)) {
+        None => Ok(()),
+        Some(name) => Err(Refusal::invalid(format!("{name:?} was shown, and is approved as it was"))
+            .param(format!("inputs.{name}"))),
     }
 }
 

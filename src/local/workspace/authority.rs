@@ -81,6 +81,10 @@ fn check_spend(spend: &SpendAuthority) -> Result<()> {
     let refuse = |field: &str, why: &str| {
         Err(invalid_authority(format!("the {field} {why}")).param(format!("authority.spend.{field}")))
     };
+    let is_currency = |code: &str| code.len() == 3 && code.bytes().all(|letter| letter.is_ascii_lowercase());
+    if spend.maximum.as_ref().is_some_and(|maximum| !is_currency(&maximum.currency)) {
+        return refuse("maximum", "has no currency code of three lower-case letters");
+    }
     if spend.maximum.as_ref().is_some_and(|maximum| maximum.amount < 0) {
         return refuse("maximum", "is negative");
     }

@@ -35,8 +35,9 @@ const KEPT_ATTEMPTS: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Attempt {
     delivery: Serial,
-    endpoint: Serial,
+    pub(crate) endpoint: Serial,
     began: Moment,
+    pub(crate) event_type: EventType,
     /// The delivery's id.
     pub(crate) id: String,
     pub(crate) url: String,
@@ -255,6 +256,7 @@ impl Workspace {
                 delivery: serial,
                 endpoint: delivery.endpoint,
                 began: now,
+                event_type: delivery.event_type.clone(),
                 id: delivery.id.clone(),
                 url: record.endpoint.url.clone(),
                 body: delivery.body.clone(),
@@ -336,6 +338,7 @@ mod tests {
             delivery: serial,
             endpoint: delivery.endpoint,
             began: now,
+            event_type: delivery.event_type.clone(),
             id: delivery.id.clone(),
             url: String::new(),
             body: Bytes::new(),

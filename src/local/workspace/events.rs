@@ -7,7 +7,7 @@ use super::store::{Serial, Window, page};
 use crate::local::answer::Result;
 use crate::local::clock::Moment;
 use crate::local::stream::START;
-use crate::model::events::{Event, EventData};
+use crate::model::events::{Event, EventData, Sent};
 use crate::model::json::RawFields;
 use crate::model::page::Page;
 use crate::model::types::EventId;
@@ -125,7 +125,8 @@ impl Workspace {
         self.polls.answered(mandate, &data);
         let (sequence, mandate) = (record.sequence, record.mandate.id.clone());
         let extra = RawFields::default();
-        let event = Event { id, event_type, sequence, mandate, created_at, data, extra };
+        let event =
+            Event { id, event_type, sequence, mandate, created_at, data, extra, sent: Sent::default() };
         self.deliver(&event, at);
         self.events.append(event);
     }
@@ -173,6 +174,7 @@ mod tests {
                 created_at: None,
                 data: EventData::Unknown(RawJson::default()),
                 extra: RawFields::default(),
+                sent: Sent::default(),
             });
         }
         log

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::quiet::Quiet;
-use crate::local::agent::sample::amount;
+use crate::local::agent::sample::{amount, currencies};
 use crate::local::agent::text::money;
 use crate::local::clock::Moment;
 use crate::model::authority::{Authority, AuthorityRule, CapabilityLimit, SuccessCriterion};
@@ -153,6 +153,10 @@ impl Limits<'_> {
                 money(other),
                 maximum.currency
             ));
+        }
+        let mut currencies = currencies(proposal.arguments).into_iter();
+        if let Some(other) = currencies.find(|other| !other.eq_ignore_ascii_case(&maximum.currency)) {
+            return Some(format!("it would spend {other}, and the limit is in {}", maximum.currency));
         }
         let left = left_to_spend(self.authority, self.used)?;
         let text = |amount| money(&Money::new(amount, &maximum.currency));

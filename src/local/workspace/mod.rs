@@ -35,7 +35,7 @@ pub(crate) use downloads::FILE;
 use downloads::Links;
 use endpoints::EndpointRecord;
 pub(crate) use events::{EventLog, is_gap};
-use mandates::MandateRecord;
+use mandates::{Awaited, MandateRecord};
 pub(crate) use mandates::{Filter as MandateFilter, Job, Mail, Outcome};
 use polls::Polls;
 use record::Shelf;
@@ -126,13 +126,14 @@ impl Workspace {
         mandates.into_iter().chain(self.deliveries.next_due()).min()
     }
 
-    /// Whether something is due that doesn't only end the time a person was given.
+    /// Whether something is due that doesn't only end the time a person was given. A pending decision holds time up
+    /// for all; a mandate that is paused only doesn't hurry it.
     pub(crate) fn may_skip(&self) -> bool {
         let delivery = self.deliveries.next_due();
-        match self.agenda.first() {
-            Some((at, mandate)) => {
-                !self.awaits_person(mandate) || delivery.is_some_and(|delivery| delivery < at)
-            }
+        let mut due = self.agenda.iter().map(|(at, mandate)| (at, self.awaits(mandate)));
+        match due.find(|(_, awaited)| *awaited != Some(Awaited::Command)) {
+            Some((at, Some(_))) => delivery.is_some_and(|delivery| delivery < at),
+            Some((_, None)) => true,
             None => delivery.is_some(),
         }
     }

@@ -14,10 +14,6 @@ pub(crate) struct Polls {
 }
 
 impl Polls {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.mandates.is_empty() && !self.any
-    }
-
     /// A mandate has another status, or asks a person: whoever waits for it gets on with its next question.
     pub(super) fn answered(&mut self, mandate: Serial, data: &EventData) {
         if matches!(data, EventData::MandateStatusChanged(_) | EventData::ApprovalRequested(_)) {
@@ -28,6 +24,11 @@ impl Polls {
 }
 
 impl Workspace {
+    /// Whether somebody waits by asking, for something other than a person.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.polls.any || self.polls.mandates.iter().any(|mandate| self.awaits(*mandate).is_none())
+    }
+
     /// Somebody asked about this mandate.
     pub(crate) fn polled(&mut self, mandate: &str) {
         let serial = self.mandates.serial(mandate);

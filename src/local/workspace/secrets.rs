@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::local::agent::sample::is_secret;
+use crate::local::agent::sample::{is_amount, is_secret};
 use crate::model::approvals::{ApprovalField, ApprovalInputs};
 use crate::model::capabilities::Capability;
 use crate::model::json::RawJson;
@@ -46,13 +46,15 @@ pub(super) fn field(name: &str, secret: bool, required: bool) -> ApprovalField {
     }
 }
 
-/// The arguments with the given values in those fields that the input has.
+/// The arguments with the given values in those fields that the input has. What a person has been shown stays as it
+/// was (documented), and no amount comes in behind the limits.
 pub(super) fn with_inputs(capability: &Capability, arguments: &Value, inputs: &ApprovalInputs) -> Value {
     let schema =
         capability.input_schema.as_ref().and_then(|schema| schema.to_value().ok()).unwrap_or_default();
     let mut arguments = arguments.clone();
     for name in inputs.names() {
-        if let (Some(_), Some(value)) = (schema["properties"].get(name), inputs.expose(name)) {
+        let open = is_secret(name) || (arguments.get(name).is_none() && !is_amount(name));
+        if let (true, Some(_), Some(value)) = (open, schema["properties"].get(name), inputs.expose(name)) {
             arguments[name] = Value::from(value);
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use shadway::ErrorKind;
 use shadway::events::{EventType, MemoryCheckpoint};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::{SECOND, ended, item, millis, nothing_for, take};
 use crate::support::streams::{End, Play, Player, event, open, status_event};
@@ -178,18 +178,42 @@ async fn with_a_checkpoint_without_a_position_all_of_it_is_listed() {
 
 #[tokio::test(start_paused = true)]
 async fn an_end_missed_between_two_connections_without_a_cursor_is_found() {
-    let player = Player::new([open().at(SECOND, ":\n\n").then(End::Cut), open()]);
+    let player = Player::new([open().at(SECOND / 2, ":\n\n").then(End::Cut), open()]);
     let player = player.statuses(["running", "completed"]);
+    let started = Instant::now();
     ended(&mut player.stream().until_terminal()).await;
+    assert!(started.elapsed() < millis(2_800), "{:?}", started.elapsed());
     assert_eq!((player.count(), player.reads()), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_the_first_read_lags_behind_is_found_by_the_next() {
+    let player = Player::new([open()]).statuses(["running", "completed"]);
+    let started = Instant::now();
+    ended(&mut player.stream().until_terminal()).await;
+    assert!(started.elapsed() < millis(3_100), "{:?}", started.elapsed());
+    assert_eq!((player.count(), player.reads(), player.open()), (1, 2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mandate_that_goes_on_is_read_less_and_less_often() {
+    let beats = (1..100).fold(open(), |play, beat| play.at(10 * beat * SECOND, ":\n\n"));
+    let player = Player::new([beats]);
+    let mut events = player.stream().until_terminal();
+    // At 0, 1, 3, 7, 15, 31, 61, 91, ... s.
+    for (seconds, reads) in [(32, 6), (60, 8), (300, 18)] {
+        nothing_for(seconds * SECOND, &mut events).await;
+        assert_eq!(player.reads(), reads);
+    }
+    assert_eq!(player.count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_resumed_misses_nothing_so_the_mandate_is_not_read_again() {
     let player = Player::new([
-        open().send(event(1)).at(SECOND, ":\n\n").then(End::Cut),
+        open().send(event(1)).at(millis(100), ":\n\n").then(End::Cut),
         Play::Refused,
-        open().at(SECOND, status_event(2, "completed")),
+        open().at(millis(50), status_event(2, "completed")),
     ]);
     let mut events = player.stream().until_terminal();
     assert_eq!(take(&mut events, 2).await, ["evt_1", "evt_2"]);
@@ -217,6 +241,38 @@ async fn a_mandate_that_can_not_be_read_is_an_error() {
         ended(&mut events).await;
         assert_eq!(player.open(), 0);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_nobody_polls_holds_up_no_other_request() {
+    let sent = open().at(millis(10), event(1)).at(5 * SECOND, status_event(2, "completed"));
+    let player = Player::new([sent]).reads_take(millis(50)).one_at_a_time();
+    let client = player.builder().build().unwrap();
+    let mut events = client.mandate("mnd_1").events().stream().until_terminal();
+    for id in ["evt_1", "evt_2"] {
+        assert_eq!(take(&mut events, 1).await, [id]);
+        timeout(SECOND, client.mandates().get("mnd_1")).await.expect("a free place").unwrap();
+    }
+    ended(&mut events).await;
+
+    // Nor the list of what happened before a connection that resumes nothing.
+    let player = Player::new([open().send("retry: 1\n\n").at(millis(10), ":\n\n").then(End::Cut), open()]);
+    let player = player.reads_take(millis(50)).one_at_a_time().lists([Ok(Vec::new()), Ok(whole())]);
+    let mut events = player.stream().checkpoint(MemoryCheckpoint::new()).until_terminal();
+    let started = Instant::now();
+    assert_eq!(take(&mut events, 7).await, ids(1..=7));
+    assert!(started.elapsed() < SECOND, "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_in_quick_succession_cost_a_read_a_second() {
+    let sent = (1..=100).fold(open(), |play, number| play.at(millis(100 * number), event(number)));
+    let player = Player::new([sent.at(11 * SECOND, status_event(101, "completed"))]);
+    let player = player.reads_take(millis(150));
+    let mut events = player.stream().until_terminal();
+    take(&mut events, 101).await;
+    ended(&mut events).await;
+    assert!((2..=12).contains(&player.reads_begun()), "{}", player.reads_begun());
 }
 
 #[tokio::test(start_paused = true)]

@@ -131,9 +131,26 @@ impl Fleet {
         let state = &mut *guard;
         let sequence = state.sequences.entry(number).or_default();
         *sequence += 1;
-        let (sequence, position) = (*sequence - u64::from(state.counts_from_zero), state.events.len() + 1);
-        let event = json!({
+        let sequence = *sequence - u64::from(state.counts_from_zero);
+        drop(guard);
+        self.send(number, kind, Some(sequence), data);
+    }
+
+    /// Tells of something out of order, or without a number.
+    pub(crate) fn tell_as(&self, number: usize, sequence: Option<u64>) {
+        self.send(number, "test.happened", sequence, json!({}));
+    }
+
+    fn send(&self, number: usize, kind: &str, sequence: Option<u64>, data: Value) {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let position = state.events.len() + 1;
+        let mut event = json!({
             "id": position.to_string(), "type": kind, "sequence": sequence, "mandate": id(number), "data": data,
+        });
+        let sequence = sequence.unwrap_or_else(|| {
+            event.as_object_mut().unwrap().remove("sequence");
+            0
         });
         let text = Bytes::from(format!("id: {position}\nevent: {kind}\ndata: {event}\n\n"));
         state.events.push((number, sequence, event));

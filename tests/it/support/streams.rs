@@ -13,6 +13,7 @@ use serde_json::json;
 use shadway::events::EventStream;
 use shadway::transport::{Body, HttpError, HttpFuture, HttpService, LongLived};
 use shadway::{Client, ClientBuilder};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::{Seen, mandate};
@@ -111,8 +112,12 @@ struct State {
     /// What lists of the events say in turn, the last one for ever.
     lists: VecDeque<Result<Vec<String>, u16>>,
     reads_take: Duration,
+    /// Held by whatever is under way, except streams, when only one may be.
+    slot: Option<Arc<Semaphore>>,
     seen: Vec<Seen>,
     reads: usize,
+    /// Also those that were given up on the way.
+    reads_begun: usize,
     list_calls: usize,
     /// Bodies that are open now.
     open: usize,
@@ -130,8 +135,10 @@ impl Player {
             statuses,
             lists: VecDeque::from([Ok(Vec::new())]),
             reads_take: Duration::ZERO,
+            slot: None,
             seen: Vec::new(),
             reads: 0,
+            reads_begun: 0,
             list_calls: 0,
             open: 0,
         })))
@@ -145,6 +152,12 @@ impl Player {
 
     pub(crate) fn reads_take(self, time: Duration) -> Self {
         self.0.lock().unwrap().reads_take = time;
+        self
+    }
+
+    /// One request at a time, beside streams.
+    pub(crate) fn one_at_a_time(self) -> Self {
+        self.0.lock().unwrap().slot = Some(Arc::new(Semaphore::new(1)));
         self
     }
 
@@ -170,6 +183,11 @@ impl Player {
     /// How often the mandate was read.
     pub(crate) fn reads(&self) -> usize {
         self.0.lock().unwrap().reads
+    }
+
+    /// How often it was begun to be read.
+    pub(crate) fn reads_begun(&self) -> usize {
+        self.0.lock().unwrap().reads_begun
     }
 
     pub(crate) fn open(&self) -> usize {
@@ -284,12 +302,20 @@ impl HttpService for Player {
         let (parts, body) = request.into_parts();
         let lasts = parts.extensions.get::<LongLived>().is_some();
         assert_eq!(lasts, parts.uri.path().ends_with("/stream"), "a stream, and only that, is marked");
-        if parts.uri.path().ends_with("/events") {
-            return Box::pin(async move { Ok(self.list(parts.uri.query().unwrap_or_default())) });
-        }
         if !lasts {
-            let takes = self.0.lock().unwrap().reads_take;
+            let (takes, slot) = {
+                let state = self.0.lock().unwrap();
+                (state.reads_take, state.slot.clone())
+            };
             return Box::pin(async move {
+                let _held = match &slot {
+                    Some(slot) => Some(slot.acquire().await.unwrap()),
+                    None => None,
+                };
+                if parts.uri.path().ends_with("/events") {
+                    return Ok(self.list(parts.uri.query().unwrap_or_default()));
+                }
+                self.0.lock().unwrap().reads_begun += 1;
                 tokio::time::sleep(takes).await;
                 Ok(self.read())
             });

@@ -39,8 +39,8 @@ const ROWS: [(&str, &[&str], &[&str]); 19] = [
     ("t that is no time", &["not a time"], &[]),
     ("only t; only v0, v2, V1, v1a; v1 =s", &["only t; only v0, v2, V1, v1a; v1 =s"], &[]),
     (
-        "an element without =; 17 v1; a header above 4 KiB",
-        &["an element without =; 17 v1; a header above 4 KiB"],
+        "an element without =; 17 v1; 33 elements; a header above 4 KiB",
+        &["an element without =; 17 v1; 33 elements; a header above 4 KiB"],
         &[],
     ),
     (

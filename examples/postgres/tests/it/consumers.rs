@@ -58,6 +58,19 @@ async fn kill_when(database: &TestDatabase, mut process: Process, moment: &str) 
     (database.now().await, in_hand)
 }
 
+/// The second reader was elected, and had also read an event, soon after that. Mandates have to be made meanwhile.
+async fn assert_taken_over_in_time(database: &TestDatabase, since: &str) {
+    let read = "SELECT count(*) > 0 FROM shadway_events WHERE epoch = 2";
+    until("an event of the second reader", async || database.is(read).await).await;
+    for (what, at) in [
+        ("elected", "SELECT elected_at FROM shadway_streams WHERE epoch = 2"),
+        ("reading", "SELECT min(read_at) FROM shadway_events WHERE epoch = 2"),
+    ] {
+        let soon = format!("SELECT ({at}) < timestamptz '{since}' + {SOON}");
+        assert!(database.is(&soon).await, "{what} in time");
+    }
+}
+
 /// Each event is there once, as the service has it, and was handled once, those of a mandate in their order.
 async fn assert_all_handled_once(database: &TestDatabase, events: &[Event]) {
     let sorted = |mut ids: Vec<String>| {
@@ -104,9 +117,7 @@ async fn the_reader_and_a_worker_are_killed_and_every_event_is_handled_once() {
         // In the middle of the transaction with an event and the position.
         let writes = format!("{READER} AND backend_xid IS NOT NULL");
         let (killed_at, _) = kill_when(&database, reader, &writes).await;
-        until("another reader", async || database.is("SELECT epoch = 2 FROM shadway_streams").await).await;
-        let soon = format!("SELECT elected_at < timestamptz '{killed_at}' + {SOON} FROM shadway_streams");
-        assert!(database.is(&soon).await, "elected in time");
+        assert_taken_over_in_time(&database, &killed_at).await;
 
         let reader = consumers.reader(&database).await;
         let worker = consumers.0.pop().unwrap();
@@ -150,10 +161,7 @@ async fn a_reader_that_freezes_is_replaced_and_writes_nothing_afterwards() {
 
     frozen.freeze();
     let frozen_at = database.now().await;
-    until("another reader", async || database.is("SELECT epoch = 2 FROM shadway_streams").await).await;
-    let soon = format!("SELECT elected_at < timestamptz '{frozen_at}' + {SOON} FROM shadway_streams");
-    assert!(database.is(&soon).await, "elected in time");
-    service.mandates(3, Duration::ZERO).await;
+    tokio::join!(service.mandates(3, Duration::ZERO), assert_taken_over_in_time(&database, &frozen_at));
     frozen.thaw();
     until("that it notices", async || frozen.said("not the reader: ").is_some()).await;
     until("six mandates", all_handled).await;

@@ -15,12 +15,13 @@ use crate::local::{DeliveryOutcome, DeliveryRecord, DeliveryState, RedeliverErro
 use crate::mandates::MandateCreateParams;
 use crate::transport::{Body, HttpError, HttpFuture, HttpService};
 use crate::webhooks::{
-    Verifier, WebhookEndpointCreateParams, WebhookEndpointCreated, WebhookEndpointStatus,
+    Verifier, VerifyError, WebhookEndpointCreateParams, WebhookEndpointCreated, WebhookEndpointStatus,
     WebhookEndpointUpdateParams, WebhookSecret,
 };
 
 mod attempts;
 mod endpoints;
+mod faults;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 /// Long enough for all attempts of a delivery.
@@ -152,11 +153,14 @@ impl Stage {
 
 impl Got {
     fn verifies_with(&self, secret: &WebhookSecret) -> bool {
+        self.verified_with(secret).is_ok_and(|id| id == self.id)
+    }
+
+    /// The delivery's id as a receiver gets to know it.
+    fn verified_with(&self, secret: &WebhookSecret) -> Result<String, VerifyError> {
         let verifier = Verifier::new(secret).unwrap();
-        match verifier.verify(self.request.headers(), self.request.body()) {
-            Ok(delivery) => delivery.id() == self.id,
-            Err(_) => false,
-        }
+        let delivery = verifier.verify(self.request.headers(), self.request.body())?;
+        Ok(delivery.id().to_owned())
     }
 
     fn signatures(&self) -> usize {

@@ -159,6 +159,27 @@ async fn inputs_go_to_the_one_action_and_are_shown_nowhere() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_input_takes_the_place_of_what_was_shown() {
+    // Approvals: "Approving allows only the exact action shown, and the mandate's existing limits"
+    let scene = Scene::new().await;
+    let (sender, seen) = std::sync::mpsc::channel();
+    scene.server.connect(Executor::new(ORDER, move |input: RawJson| {
+        sender.send(input.get().to_owned()).unwrap();
+        async move { Ok::<_, std::io::Error>(RawJson::from(json!({}))) }
+    }));
+    let script = Script::any().act(ORDER, json!({"quantity": 200})).complete("Done.");
+    let (work, approval) = asking(&scene, script).await;
+    let other = ApprovalApproveParams::new().input("quantity", "999999");
+    let refused = scene.client.approvals().approve(&approval.id, other).await.unwrap_err();
+    assert_eq!(refused.api().unwrap().param.as_deref(), Some("inputs.quantity"));
+    // No amount either, which the limits were never held against.
+    let more = ApprovalApproveParams::new().input("amount_minor", "999999");
+    scene.client.approvals().approve(&approval.id, more).await.unwrap();
+    work.wait().await.unwrap();
+    assert_eq!(seen.try_iter().collect::<Vec<_>>(), [r#"{"quantity":200}"#]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_inputs_go_with_a_rejection() {
     // Approvals: "You can't pass inputs when you reject."
     let scene = Scene::new().await;

@@ -40,6 +40,34 @@ async fn spending_is_capped_in_total() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_other_amount_and_no_other_currency_gets_around_the_maximum() {
+    // Mandates: "`spend.maximum` caps total spending."
+    let arguments = [
+        json!({"price": 100, "total": 1_401}),
+        json!({"total": {"amount": 100, "currency": "eur"}}),
+        json!({"amount_minor": 100, "currency": "eur"}),
+    ];
+    let script = arguments.into_iter().fold(Script::any(), |script, arguments| script.act(ORDER, arguments));
+    let authority = Authority::new().spend_maximum(Money::usd(1_400));
+    let (_scene, work, _) = run(authority, script.complete("Done.")).await;
+    let euros = "procurement.create_po blocked: it would spend eur, and the limit is in usd";
+    let blocked = "procurement.create_po blocked: it would spend $14.01, and $14.00 is left";
+    assert_eq!(actions(&work).await, [blocked, euros, euros]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_currency_is_a_code_in_lower_case() {
+    // Mandates: "with a lowercase currency code"
+    let scene = Scene::new().await;
+    for currency in ["", "dollars"] {
+        let limits = Authority::new().spend_maximum(Money::new(5, currency));
+        let params = MandateCreateParams::new(&scene.agent.id, "Buy it.").authority(limits);
+        let error = scene.client.mandates().create(params).await.unwrap_err();
+        assert_eq!(error.code(), Some(&ErrorCode::InvalidAuthority), "{currency}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_action_that_spends_has_to_say_how_much() {
     // Mandates: "if it doesn't, Shadway blocks it rather than treating it as zero"
     let script = Script::any().act(ORDER, json!({"quantity": 200})).complete("Done.");

@@ -83,6 +83,14 @@ enum Doing {
     Decision(Box<Asked>),
 }
 
+/// What a person is awaited with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::local) enum Awaited {
+    Decision,
+    /// To go on after a pause.
+    Command,
+}
+
 /// A command that takes effect at the next safe point, with the reason given.
 #[derive(Debug)]
 enum Pending {
@@ -222,13 +230,14 @@ impl Workspace {
         self.scripts.push(script);
     }
 
-    /// Whether all that is due for a mandate is due only because a person is awaited, who may still come.
-    pub(in crate::local) fn awaits_person(&self, serial: Serial) -> bool {
-        self.mandates.get(serial).is_some_and(|record| {
-            let awaits =
-                matches!(record.mandate.status, MandateStatus::NeedsApproval | MandateStatus::Paused);
-            awaits && !record.nobody_answers
-        })
+    /// The person that a mandate waits for before all else, who may still come.
+    pub(in crate::local) fn awaits(&self, serial: Serial) -> Option<Awaited> {
+        let record = self.mandates.get(serial).filter(|record| !record.nobody_answers)?;
+        match record.mandate.status {
+            MandateStatus::NeedsApproval => Some(Awaited::Decision),
+            MandateStatus::Paused => Some(Awaited::Command),
+            _ => None,
+        }
     }
 
     /// What a plan has to know of actions.

@@ -16,14 +16,15 @@ use crate::error::Result;
 use crate::model::events::Event;
 use crate::model::types::{EventId, MandateId};
 use crate::resources::poll::PollOptions;
-use crate::stream::{EventStream, MemoryCheckpoint};
+use crate::stream::{EventStream, MemoryCheckpoint, Seen};
 
 /// The events of one mandate, from [`Watcher::events`](super::Watcher::events). An error is the last item.
 ///
 /// A reader that is slow holds up nobody: up to 256 events wait for it, or up to 1 MiB of them. Those that come then are
 /// not kept; once it has taken what waits, the mandate's events are listed from there on (`afterSequence`, assumed), so
-/// that none is lost. The same is done when the service no longer knows where the shared stream was; of a mandate of
-/// which there was no event yet, all are listed then.
+/// that none is lost; one that is both listed and streamed is given out once, as far as the last 4,096 go. The same is
+/// done when the service no longer knows where the shared stream was; of a mandate of which there was no event yet, all
+/// are listed then.
 ///
 /// When the service refuses the stream of the workspace, the mandate's own is opened instead, and stays with this
 /// reader.
@@ -34,8 +35,8 @@ pub struct WatchedEvents {
     source: Source,
     /// The last event given out, and the highest sequence so far.
     last: Option<(EventId, u64)>,
-    /// Events up to this sequence have been listed.
-    listed: Option<u64>,
+    /// What was given out since events were listed, the last of it: that may be in the queue as well.
+    seen: Option<Seen>,
 }
 
 enum Source {
@@ -50,7 +51,7 @@ enum Source {
 
 impl WatchedEvents {
     pub(super) fn new(hub: Arc<Hub>, mandate: MandateId) -> Self {
-        Self { hub, mandate, source: Source::New, last: None, listed: None }
+        Self { hub, mandate, source: Source::New, last: None, seen: None }
     }
 
     /// The next event; `None` at the end. Dropping the future loses nothing.
@@ -103,11 +104,10 @@ impl WatchedEvents {
             };
             match item {
                 Some(Ok(event)) => {
-                    // What was listed may be in the queue as well.
-                    if self.listed.is_some_and(|listed| event.sequence <= listed) {
+                    if self.seen.as_mut().is_some_and(|seen| !seen.is_new(&event)) {
                         continue;
                     }
-                    let highest = self.highest().unwrap_or(event.sequence).max(event.sequence);
+                    let highest = self.last.as_ref().map_or(0, |(_, highest)| *highest).max(event.sequence);
                     self.last = Some((event.id.clone(), highest));
                     return Poll::Ready(Some(Ok(event)));
                 }
@@ -125,6 +125,7 @@ impl WatchedEvents {
 
     /// Goes on with the list of what was left out.
     fn list(&mut self, up_to: Option<u64>) {
+        self.seen.get_or_insert_default();
         let events = self.hub.client.mandate(&self.mandate).events();
         let timer = Arc::clone(&self.hub.client.transport().timer);
         if let Source::Shared(member) = std::mem::replace(&mut self.source, Source::Over) {
@@ -134,14 +135,9 @@ impl WatchedEvents {
 
     /// Goes on with what was queued meanwhile.
     fn share(&mut self) {
-        self.listed = self.highest();
         if let Source::Listing(member, _) = std::mem::replace(&mut self.source, Source::Over) {
             self.source = Source::Shared(member);
         }
-    }
-
-    fn highest(&self) -> Option<u64> {
-        self.last.as_ref().map(|(_, highest)| *highest)
     }
 
     fn own(&self, missed: bool) -> EventStream {
