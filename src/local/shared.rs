@@ -186,6 +186,8 @@ impl Shared {
 
     /// Forgets everything but what is connected.
     pub(crate) fn reset(&self) {
+        // What still runs was for what is forgotten now, and would report to something else under its number.
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
         self.with(|workspace, _| workspace.reset());
         self.faults().clear();
         self.journal().clear();

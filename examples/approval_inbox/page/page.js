@@ -64,6 +64,8 @@ async function show(id, moveFocus) {
 }
 
 function fill(approval, moveFocus) {
+  // Whoever waits at the heading that goes away is taken along to the one that comes.
+  const focused = moveFocus || open.heading === document.activeElement;
   Object.assign(open, {
     approval,
     heading: element("h2", { tabIndex: -1, id: "question" }, text(approval.question)),
@@ -74,7 +76,7 @@ function fill(approval, moveFocus) {
   const parts = [back(), open.state, open.heading, action(approval), open.decision.element, open.mandate.element];
   detail.replaceChildren(element("article", { "aria-labelledby": "question" }, ...parts));
   detail.scrollTop = 0;
-  if (moveFocus) open.heading.focus();
+  if (focused) open.heading.focus();
   take(approval);
   // Wherever it is, the list shows it.
   if (view.mandate !== approval.mandate) view.mandate = "";
