@@ -8,8 +8,8 @@
 //!
 //! `--scenario` gives it capabilities, agents, scripts, faults, webhook endpoints and mandates from a TOML file, as
 //! `examples/support/scenario.toml` is one. `--webhook` has every event delivered to a URL, and its secret printed
-//! with the rest; `reset` forgets it, as it does all else. The secrets of a scenario's endpoints are printed too. What else can be done to it is under `/_local/`, with the same key: `state`, `clock`, `faults`,
-//! `scenario`, `requests`, `deliveries`, `reset`.
+//! with the rest, as are those of a scenario's endpoints. What else can be done to it is under `/_local/`, with the same
+//! key: `state`, `clock`, `faults`, `scenario`, `requests`, `deliveries`, and `reset`, which forgets all of this.
 //!
 //! `--clock real` (the default) runs as this machine's clock, `--speed 60` so many times as fast. `--clock auto` jumps
 //! to what is due next while a client waits for it.
@@ -30,7 +30,8 @@ use support::{Failure, say};
 #[path = "support/mod.rs"]
 mod support;
 
-const USAGE: &str = "usage: local_server [--addr ADDRESS:PORT] [--clock real|auto] [--speed TIMES] [--scenario FILE] [--webhook URL]";
+const USAGE: &str = "usage: local_server [--addr ADDRESS:PORT] [--clock real|auto] [--speed TIMES] \
+     [--scenario FILE] [--webhook URL]";
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -22,7 +22,7 @@ use shadway::mandates::{MandateCreateParams, MandateStatus};
 use shadway::types::{EventId, MandateId};
 use shadway::{Client, Error};
 
-use support::{Failure, variable};
+use support::Failure;
 
 #[expect(dead_code, reason = "no agent is created at the service, so no model is needed")]
 #[path = "support/mod.rs"]
@@ -44,13 +44,9 @@ async fn run() -> Result<ExitCode, Failure> {
         let _ = writeln!(io::stdout(), "{USAGE}");
         return Ok(ExitCode::SUCCESS);
     }
-    if variable("SHADWAY_API_KEY").is_some() {
-        let client = Client::from_env()?;
+    if let Some(client) = support::service()? {
         tail(options.stream(&client), &options, usize::MAX).await?;
         return outcome(&client, &options).await;
-    }
-    if variable("SHADWAY_BASE_URL").is_some() {
-        return Err(Failure::configuration("SHADWAY_BASE_URL is set and SHADWAY_API_KEY is not"));
     }
     let server = LocalServer::start().await?;
     let client = server.client()?;

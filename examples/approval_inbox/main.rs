@@ -17,13 +17,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use shadway::Client;
 use shadway::approvals::ApprovalListParams;
 use tokio::net::TcpListener;
 
 use demo::Demo;
 use server::Inbox;
-use support::{Failure, say, variable};
+use support::{Failure, say};
 
 mod api;
 mod demo;
@@ -54,16 +53,12 @@ async fn run() -> Result<ExitCode, Failure> {
     let listener = TcpListener::bind(options.address).await.map_err(refuse)?;
     let address = listener.local_addr().map_err(refuse)?;
 
-    if variable("SHADWAY_API_KEY").is_none() && variable("SHADWAY_BASE_URL").is_some() {
-        return Err(Failure::configuration("SHADWAY_BASE_URL is set and SHADWAY_API_KEY is not"));
-    }
-    let demo = match variable("SHADWAY_API_KEY") {
-        Some(_) => None,
-        None => Some(Demo::start().await?),
-    };
-    let client = match &demo {
-        Some(demo) => demo.client()?,
-        None => Client::from_env()?,
+    let (client, demo) = match support::service()? {
+        Some(client) => (client, None),
+        None => {
+            let demo = Demo::start().await?;
+            (demo.client()?, Some(demo))
+        }
     };
     // A wrong key or address is told now, and not on the page.
     client.approvals().list(ApprovalListParams::new().limit(1)).await?;

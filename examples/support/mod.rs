@@ -18,19 +18,13 @@ impl Setup {
     /// With `SHADWAY_API_KEY` the service, with neither key nor base URL a local server.
     pub(crate) async fn from_env() -> Result<Self, Failure> {
         let model = variable("SHADWAY_MODEL");
-        if variable("SHADWAY_API_KEY").is_some() {
-            let client = Client::from_env()?;
+        if let Some(client) = service()? {
             let model = model.ok_or_else(|| {
                 Failure::configuration(
                     "SHADWAY_MODEL is not set; set it to a provider-qualified model of your deployment",
                 )
             })?;
             return Ok(Self { client, model, server: None });
-        }
-        if variable("SHADWAY_BASE_URL").is_some() {
-            return Err(Failure::configuration(
-                "SHADWAY_BASE_URL is set and SHADWAY_API_KEY is not; set both, or neither for a local server",
-            ));
         }
         // In its own time, for whoever watches.
         let server = LocalServer::builder().clock(LocalClock::Real).start().await?;
@@ -44,6 +38,17 @@ impl Setup {
         if let Some(server) = self.server {
             server.shutdown().await;
         }
+    }
+}
+
+/// A client of the service with `SHADWAY_API_KEY`, `None` with neither key nor base URL.
+pub(crate) fn service() -> Result<Option<Client>, Failure> {
+    match (variable("SHADWAY_API_KEY"), variable("SHADWAY_BASE_URL")) {
+        (Some(_), _) => Ok(Some(Client::from_env()?)),
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(Failure::configuration(
+            "SHADWAY_BASE_URL is set and SHADWAY_API_KEY is not; set both, or neither for a local server",
+        )),
     }
 }
 
