@@ -52,7 +52,10 @@ impl Shared {
     /// Moves time on to what is due next, and says when that was; `None` when nothing is due.
     pub(crate) async fn skip_to_next(&self) -> Option<Timestamp> {
         self.settled().await;
-        let due = self.move_time(|workspace| (workspace.next_due(), workspace.next_due()))?;
+        let due = self.move_time(|workspace| {
+            let due = workspace.next_due();
+            (due, due)
+        })?;
         self.settled().await;
         Some(self.clock.epoch.timestamp(due))
     }

@@ -20,8 +20,8 @@ mod steps;
 pub(crate) use steps::Time;
 use steps::{Step, follow};
 
-/// What a server is given at the start, as data from a file or a message: its capabilities, agents, scripts, faults,
-/// webhook endpoints and mandates, in this order. Give it to [`LocalServer::load`].
+/// What a server is given at the start, as data from a file or a message: its capabilities, agents, scripts,
+/// webhook endpoints, mandates and faults, in this order. Give it to [`LocalServer::load`].
 ///
 /// It deserializes from whatever serde reads, such as TOML or JSON. Capabilities, agents, endpoints and mandates
 /// are the bodies of the calls that create them. A mandate names its agent as the scenario does, and may have

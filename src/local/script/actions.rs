@@ -86,20 +86,18 @@ impl Script {
         self.of_decision("on_rejected", |decided| decided.rejected = steps)
     }
 
-    fn of_action(mut self, what: &str, change: impl FnOnce(&mut Act)) -> Self {
-        match self.steps.last_mut() {
-            Some(Step::Act(act)) => change(act),
-            _ => return self.wrong(&format!("{what:?} is behind no action")),
-        }
-        self
+    fn of_action(self, what: &str, change: impl FnOnce(&mut Act)) -> Self {
+        self.of_last(what, "no action", change, |step| match step {
+            Step::Act(act) => Some(act),
+            _ => None,
+        })
     }
 
-    fn of_decision(mut self, what: &str, change: impl FnOnce(&mut Branches)) -> Self {
-        match self.steps.last_mut() {
-            Some(Step::Act(act)) => change(&mut act.decided),
-            Some(Step::Ask(ask)) => change(&mut ask.decided),
-            _ => return self.wrong(&format!("{what:?} is behind no action and no question")),
-        }
-        self
+    fn of_decision(self, what: &str, change: impl FnOnce(&mut Branches)) -> Self {
+        self.of_last(what, "no action and no question", change, |step| match step {
+            Step::Act(act) => Some(&mut act.decided),
+            Step::Ask(ask) => Some(&mut ask.decided),
+            _ => None,
+        })
     }
 }

@@ -197,6 +197,21 @@ impl Script {
         self
     }
 
+    /// Says more of the last step, if it is one of which that can be said.
+    fn of_last<T>(
+        mut self,
+        what: &str,
+        none: &str,
+        change: impl FnOnce(&mut T),
+        part: fn(&mut Step) -> Option<&mut T>,
+    ) -> Self {
+        match self.steps.last_mut().and_then(part) {
+            Some(part) => change(part),
+            None => return self.wrong(&format!("{what:?} is behind {none}")),
+        }
+        self
+    }
+
     /// Ends where the script makes no sense, so that whoever wrote it sees that.
     fn wrong(self, why: &str) -> Self {
         self.fail(format!("The script makes no sense: {why}."))

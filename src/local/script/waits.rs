@@ -35,11 +35,10 @@ impl Script {
         self.of_wait("otherwise", |wait| wait.otherwise = steps)
     }
 
-    fn of_wait(mut self, what: &str, change: impl FnOnce(&mut Await)) -> Self {
-        match self.steps.last_mut() {
-            Some(Step::Await(wait)) => change(wait),
-            _ => return self.wrong(&format!("{what:?} is behind no wait for a reply")),
-        }
-        self
+    fn of_wait(self, what: &str, change: impl FnOnce(&mut Await)) -> Self {
+        self.of_last(what, "no wait for a reply", change, |step| match step {
+            Step::Await(wait) => Some(wait),
+            _ => None,
+        })
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::purchase::{NAMES, authority};
 use super::*;
 use crate::agents::AgentCreateParams;
 use crate::approvals::{ApprovalListParams, ApprovalStatus};
 use crate::capabilities::{Capability, CapabilityEffect, CapabilityRisk, CapabilityVerify};
-use crate::mandates::{Authority, CapabilityLimit, MandateCreateParams, MandateStatus, SuccessCriterion};
-use crate::types::Money;
+use crate::mandates::{MandateCreateParams, MandateStatus};
 
 #[derive(Deserialize, JsonSchema)]
 struct PurchaseOrder {
@@ -61,32 +61,13 @@ async fn a_purchase_is_approved_made_and_confirmed() {
     client.capabilities().register(&create_po).await.unwrap();
     client.capabilities().register(&get_status).await.unwrap();
 
-    let names = [
-        "email.send",
-        "email.get_delivery",
-        "mailbox.read_thread",
-        "mailbox.reply",
-        "procurement.create_po",
-        "shipping.get_status",
-    ];
-    let params = AgentCreateParams::new("Operations", "m/m").capabilities(names);
+    let params = AgentCreateParams::new("Operations", "m/m").capabilities(NAMES);
     let agent = client.agents().create(params).await.unwrap();
     assert_eq!(agent.not_ready().count(), 0);
-    let authority = Authority::new()
-        .capabilities(names)
-        .spend_maximum(Money::usd(799_999))
-        .maximum_actions(40)
-        .maximum_read_actions(100)
-        .capability_limit(CapabilityLimit::new("procurement.create_po").maximum_actions(1))
-        .require_approval_for(["procurement.create_po"])
-        .success_criteria([
-            SuccessCriterion::new("amount_minor").max(799_999),
-            SuccessCriterion::new("delivered").equals(true),
-        ]);
     let objective = "Buy 200 units of part #48-221 for less than $8,000 total, including shipping.";
     let params = MandateCreateParams::new(&agent.id, objective)
         .guidance(["Request quotes from sales@atlas.example, sales@beacon.example, and sales@cedar.example."])
-        .authority(authority);
+        .authority(authority());
     let work = client.mandate(client.mandates().create(params).await.unwrap().id);
 
     tokio::time::sleep(Duration::from_secs(2)).await;

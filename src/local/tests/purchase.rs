@@ -18,7 +18,7 @@ use crate::mandates::{
 use crate::record::FactStatus;
 use crate::types::{Money, RawJson};
 
-const NAMES: [&str; 6] = [
+pub(super) const NAMES: [&str; 6] = [
     "email.send",
     "email.get_delivery",
     "mailbox.read_thread",
@@ -76,7 +76,7 @@ fn purchase() -> Script {
         .complete("Ordered 200 units for $7,499.00, and they are here.")
 }
 
-fn authority() -> Authority {
+pub(super) fn authority() -> Authority {
     Authority::new()
         .capabilities(NAMES)
         .spend_maximum(Money::usd(799_999))
