@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use bytes::Bytes;
 use http::Uri;
 use http::header::{HeaderName, HeaderValue, InvalidHeaderValue};
+use memchr::memmem;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -16,6 +17,11 @@ pub(crate) const API_KEY_VARIABLE: &str = "SHADWAY_API_KEY";
 pub(crate) const BASE_URL_VARIABLE: &str = "SHADWAY_BASE_URL";
 /// Where the service is (assumed).
 pub(crate) const DEFAULT_BASE_URL: &str = "https://api.shadway.com";
+
+/// What stands before the key in its header (assumed).
+const BEARER: &str = "Bearer ";
+/// A shorter key keeps nobody out, and would be found inside of words.
+const SHORTEST_REDACTED: usize = 8;
 
 /// What resources a key makes (documented: the key decides, there is no other setting).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,7 +55,7 @@ impl ApiKey {
         if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::config("the API key contains a blank or a character that is not ASCII"));
         }
-        let header = secret_value(&["Bearer ", key])
+        let header = secret_value(&[BEARER, key])
             .map_err(|_| Error::config("the API key can't be sent in a header"))?;
         let mode = match key {
             _ if key.starts_with("sk_test_") => Mode::Test,
@@ -66,6 +72,27 @@ impl ApiKey {
     /// The value of `Authorization` (assumed: a bearer token).
     pub(crate) fn header(&self) -> HeaderValue {
         self.header.clone()
+    }
+
+    /// What came from outside, with `[redacted]` wherever it repeats the key.
+    pub(crate) fn redact(&self, text: Bytes) -> Bytes {
+        let key = &self.header.as_bytes()[BEARER.len()..];
+        if key.len() < SHORTEST_REDACTED {
+            return text;
+        }
+        let mut places = memmem::find_iter(&text, key).peekable();
+        if places.peek().is_none() {
+            return text;
+        }
+        let mut shown = Vec::with_capacity(text.len());
+        let mut rest = 0;
+        for place in places {
+            shown.extend_from_slice(&text[rest..place]);
+            shown.extend_from_slice(b"[redacted]");
+            rest = place + key.len();
+        }
+        shown.extend_from_slice(&text[rest..]);
+        shown.into()
     }
 }
 

@@ -39,7 +39,7 @@ impl Transport {
         let exchange = pin!(async {
             match self.service.call(wire).await {
                 Ok(response) if response.status().is_success() => Ok(response),
-                other => Err(Outcome::read(other, NO_ANSWER_BYTES).await),
+                other => Err(Outcome::read(other, NO_ANSWER_BYTES, &self.api_key).await),
             }
         });
         let opened = match span.around(select(exchange, self.timer.sleep(limit))).await {

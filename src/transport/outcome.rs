@@ -11,6 +11,7 @@ use http_body_util::BodyExt as _;
 use super::Answer;
 use super::seam::{Body, HttpError, HttpErrorKind};
 use super::wiped::Wiped;
+use crate::config::ApiKey;
 use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, is_retried_status, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 
@@ -39,9 +40,14 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Reads the answer to its end, or to its limit.
-    pub(crate) async fn read(response: Result<http::Response<Body>, HttpError>, limit: usize) -> Self {
-        let (parts, body) = match response {
+    /// Reads the answer to its end, or to its limit. Where a refusal repeats the key, it is taken out: all that an
+    /// error says of the service comes from here.
+    pub(crate) async fn read(
+        response: Result<http::Response<Body>, HttpError>,
+        limit: usize,
+        key: &ApiKey,
+    ) -> Self {
+        let (mut parts, body) = match response {
             Ok(response) => response.into_parts(),
             Err(error) => {
                 return match error.kind.clone() {
@@ -57,8 +63,12 @@ impl Outcome {
         if success && body.size_hint().lower() > limit as u64 {
             return Self::TooLarge(limit);
         }
+        if !success {
+            redact(&mut parts.headers, key);
+        }
         match read(body, limit).await {
             Ok(Read { bytes, .. }) if !success => {
+                let bytes = key.redact(bytes);
                 let location =
                     parts.headers.get(LOCATION).filter(|_| parts.status.is_redirection()).map(shown_location);
                 let api = refusal(&bytes);
@@ -170,6 +180,16 @@ fn answer(status: StatusCode, headers: HeaderMap, body: Bytes) -> Answer {
     answer.call.status = Some(status);
     answer.call.request_id = answer.request_id();
     answer
+}
+
+/// The headers of a refusal, without the key where they repeat it.
+fn redact(headers: &mut HeaderMap, key: &ApiKey) {
+    for value in headers.values_mut() {
+        let shown = key.redact(Bytes::copy_from_slice(value.as_bytes()));
+        if let Ok(shown) = HeaderValue::from_maybe_shared(shown) {
+            *value = shown;
+        }
+    }
 }
 
 struct Read {

@@ -96,7 +96,7 @@ async fn attempt(transport: &Transport, wire: &http::Request<Bytes>, remaining: 
     let attempt_timeout = transport.limits.attempt_timeout;
     let exchange = pin!(async {
         let response = transport.service.call(wire.clone()).await;
-        Outcome::read(response, transport.limits.max_response_bytes).await
+        Outcome::read(response, transport.limits.max_response_bytes, &transport.api_key).await
     });
     let time = remaining.map_or(attempt_timeout, |remaining| remaining.min(attempt_timeout));
     match select(exchange, transport.timer.sleep(time)).await {

@@ -362,3 +362,28 @@ async fn nothing_that_is_told_to_tracing_holds_a_key_an_id_a_query_a_header_or_a
         assert!(!format!("{told:?}").contains(WORD), "{told:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_repeats_the_key_is_told_without_it() {
+    let show = Show::default();
+    let body = json!({"error": {
+        "type": "authentication", "code": format!("no:{KEY}"), "param": KEY, "hint": format!("not {KEY}"),
+        "message": format!("Authorization: Bearer {KEY} is not known, nor is {KEY}."),
+        "details": {"headers": [{"authorization": format!("Bearer {KEY}")}]},
+    }});
+    let steps = [
+        Step::json(401, &body).with_header("shadway-request-id", format!("req_{KEY}")),
+        Step::text(403, format!("<html>GET /v1/agents, authorization: Bearer {KEY}</html>")),
+        Step::text(302, "").with_header("location", format!("/sign-in/{KEY}")),
+    ];
+    for step in steps {
+        let script = Script::new([step]);
+        let client = script.builder().api_key(KEY).build().unwrap();
+        show.error(client.agents().get("agt_1").await.unwrap_err());
+        show.error(client.events().stream().next().await.unwrap().unwrap_err());
+    }
+    let script = Script::new([Step::json(401, &body)]);
+    let error = script.builder().api_key(KEY).build().unwrap().agents().get("agt_1").await.unwrap_err();
+    let said = "Authorization: Bearer [redacted] is not known, nor is [redacted].";
+    assert_eq!(error.api().unwrap().message, said, "the rest is as it came");
+}
