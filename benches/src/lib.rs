@@ -5,9 +5,12 @@ pub mod cuts;
 pub mod decode;
 pub mod growth;
 pub mod measure;
+pub mod overhead;
+pub mod pagination;
 pub mod rivals;
 pub mod scanner;
 mod service;
+mod socket;
 mod stages;
 pub mod waits;
 

@@ -1,15 +1,17 @@
-//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits`.
+//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits|overhead|pagination`.
 
 use std::process::ExitCode;
 
-use benches::{cuts, decode, growth, waits};
+use benches::{cuts, decode, growth, overhead, pagination, waits};
 
 const USAGE: &str = "\
 usage: benches decode [ROUNDS]          decoding, beside others and in stages
        benches once NAME CHUNK [MIB]    one run of one of them (or of \"nothing\"), to count its instructions
        benches growth [ROUNDS]          large events, and large chunks
        benches cuts [EVENTS [SEED]]     a stream that is cut at random
-       benches waits                    ten thousand waits on one watcher";
+       benches waits                    ten thousand waits on one watcher
+       benches overhead [ROUNDS]        a call, beside reqwest and serde_json alone
+       benches pagination [ROUNDS]      a list of ten thousand, with and without reading ahead";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,6 +27,8 @@ fn main() -> ExitCode {
             _ => None,
         },
         Some("waits") => Some(waits::run()),
+        Some("overhead") => number(1, 151).map(|rounds| overhead::run(rounds.max(1))),
+        Some("pagination") => number(1, 3).map(|rounds| pagination::run(rounds.max(1))),
         Some("once") => {
             match (arguments.get(1), number(2, 0), arguments.get(3).map(|mib| mib.parse().ok())) {
                 (Some(name), Some(chunk), mib) if chunk > 0 && mib != Some(None) => {

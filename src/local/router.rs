@@ -8,7 +8,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
@@ -103,7 +103,7 @@ async fn gate(request: Request, next: Next) -> Response {
         Err(refusal) => refusal.into_response(),
     };
     if let Ok(id) = HeaderValue::try_from(new_id("req_", &mut fastrand::Rng::new())) {
-        response.headers_mut().insert(HeaderName::from_static(REQUEST_ID[0]), id);
+        response.headers_mut().insert(REQUEST_ID[0].clone(), id);
     }
     response
 }

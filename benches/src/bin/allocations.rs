@@ -1,5 +1,5 @@
 //! Allocations of each way to decode, by event: `cargo run -p benches --release --bin allocations`.
-//! With `waits`, what ten thousand waits hold instead.
+//! With `waits`, what ten thousand waits hold instead; with `overhead`, those of a call.
 //!
 //! A program of its own: counting takes time, most of it where most is allocated.
 
@@ -9,19 +9,25 @@ use std::process::ExitCode;
 use benches::corpus::Corpus;
 use benches::decode::{CHUNKS, floor, with_json};
 use benches::rivals::Sink;
-use benches::waits;
+use benches::{overhead, waits};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("waits") {
-        let live = || {
-            let stats = ALLOCATOR.stats();
-            stats.bytes_allocated - stats.bytes_deallocated
-        };
-        return if waits::memory(&live) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let live = || {
+        let stats = ALLOCATOR.stats();
+        stats.bytes_allocated - stats.bytes_deallocated
+    };
+    let allocated = || {
+        let stats = ALLOCATOR.stats();
+        (stats.allocations + stats.reallocations, stats.bytes_allocated)
+    };
+    match std::env::args().nth(1).as_deref() {
+        Some("waits") => return exit(waits::memory(&live)),
+        Some("overhead") => return exit(overhead::allocations(&allocated)),
+        _ => {}
     }
     let corpus = Corpus::new();
     let count = |work: &mut dyn FnMut(&mut Sink)| {
@@ -48,4 +54,8 @@ fn main() -> ExitCode {
         println!("| {name} | {} |", cells.join(" | "));
     }
     ExitCode::SUCCESS
+}
+
+fn exit(fine: bool) -> ExitCode {
+    if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
