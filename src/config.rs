@@ -152,14 +152,8 @@ impl BaseUrl {
         Ok(Self { text: text.trim_end_matches('/').to_owned(), loopback, https })
     }
 
-    #[cfg(feature = "client")]
     pub(crate) fn as_str(&self) -> &str {
         &self.text
-    }
-
-    /// The URL of a path that begins with a slash.
-    pub(crate) fn join(&self, path_and_query: &str) -> String {
-        format!("{}{path_and_query}", self.text)
     }
 
     #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the adapter asks"))]

@@ -1,8 +1,8 @@
-//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits|webhooks|local`.
+//! Figures: `cargo run -p benches --release -- decode|growth|cuts|waits|webhooks|local|overhead|pagination`.
 
 use std::process::ExitCode;
 
-use benches::{cuts, decode, growth, local, waits, webhooks};
+use benches::{cuts, decode, growth, local, overhead, pagination, waits, webhooks};
 
 const USAGE: &str = "\
 usage: benches decode [ROUNDS]          decoding, beside others and in stages
@@ -11,7 +11,9 @@ usage: benches decode [ROUNDS]          decoding, beside others and in stages
        benches cuts [EVENTS [SEED]]     a stream that is cut at random
        benches waits                    ten thousand waits on one watcher
        benches webhooks [ROUNDS]        verifying and refusing deliveries, beside others
-       benches local [ROUNDS]           the local server";
+       benches local [ROUNDS]           the local server
+       benches overhead [ROUNDS]        a call, beside reqwest and serde_json alone
+       benches pagination [ROUNDS]      a list of ten thousand, with and without reading ahead";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +31,8 @@ fn main() -> ExitCode {
         Some("waits") => Some(waits::run()),
         Some("webhooks") => number(1, 101).map(|rounds| webhooks::run(rounds.max(1))),
         Some("local") => number(1, 9).map(|rounds| local::run(rounds.max(1))),
+        Some("overhead") => number(1, 151).map(|rounds| overhead::run(rounds.max(1))),
+        Some("pagination") => number(1, 3).map(|rounds| pagination::run(rounds.max(1))),
         Some("once") => {
             match (arguments.get(1), number(2, 0), arguments.get(3).map(|mib| mib.parse().ok())) {
                 (Some(name), Some(chunk), mib) if chunk > 0 && mib != Some(None) => {

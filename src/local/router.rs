@@ -9,7 +9,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
@@ -135,7 +135,7 @@ async fn gate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -
 /// The answer with an id of its own.
 pub(super) fn named(mut response: Response) -> Response {
     if let Ok(id) = HeaderValue::try_from(new_id("req_", &mut fastrand::Rng::new())) {
-        response.headers_mut().insert(HeaderName::from_static(REQUEST_ID[0]), id);
+        response.headers_mut().insert(REQUEST_ID[0].clone(), id);
     }
     response
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 
 use crate::config::{ApiKey, BaseUrl, Mode};
@@ -40,7 +40,8 @@ pub use seam::{Body, HttpError, HttpFuture, HttpService, LongLived};
 /// The header that makes a repeated change safe (documented).
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The headers that name a request to the service, the first one found counts (assumed).
-pub(crate) const REQUEST_ID: [&str; 2] = ["shadway-request-id", "x-request-id"];
+pub(crate) const REQUEST_ID: [HeaderName; 2] =
+    [HeaderName::from_static("shadway-request-id"), HeaderName::from_static("x-request-id")];
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -112,13 +113,12 @@ impl Transport {
     fn encode(&self, request: &Request) -> Result<http::Request<Bytes>> {
         let mut wire = http::Request::new(request.body.clone().unwrap_or_default());
         *wire.method_mut() = request.method.clone();
-        *wire.uri_mut() = self
-            .base_url
-            .join(&request.path_and_query())
-            .parse()
+        *wire.uri_mut() = Uri::try_from(request.url(self.base_url.as_str()))
             .map_err(|_| Error::invalid_input("the path and the query are no valid URL"))?;
         let headers = wire.headers_mut();
-        headers.extend(self.headers.clone());
+        *headers = self.headers.clone();
+        // Room for those below, too.
+        headers.reserve(request.headers.len() + 4);
         headers.extend(request.headers.clone());
         headers.insert(ACCEPT, JSON);
         if request.body.is_some() {
@@ -180,7 +180,7 @@ impl Answer {
 
 /// The id under which the service knows a request.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
-    let id = REQUEST_ID.iter().find_map(|name| headers.get(*name))?;
+    let id = REQUEST_ID.iter().find_map(|name| headers.get(name))?;
     id.to_str().ok().map(str::to_owned)
 }
 

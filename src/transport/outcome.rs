@@ -17,6 +17,8 @@ use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
 
 /// How much of a refusal's body is read: enough to keep the connection in use.
 const REFUSAL_BYTES: usize = 64 * 1024;
+/// For how much of what is announced room is made before it comes.
+const TRUSTED_BYTES: usize = 1024 * 1024;
 
 pub(crate) enum Outcome {
     /// A 2xx with its whole body.
@@ -176,10 +178,7 @@ impl Outcome {
 }
 
 fn answer(status: StatusCode, headers: HeaderMap, body: Bytes) -> Answer {
-    let mut answer = Answer { status, headers, body, call: CallFacts::default() };
-    answer.call.status = Some(status);
-    answer.call.request_id = answer.request_id();
-    answer
+    Answer { status, headers, body, call: CallFacts::default() }
 }
 
 /// The headers of a refusal, without the key where they repeat it.
@@ -199,7 +198,8 @@ struct Read {
 
 /// Reads a body up to a limit and never holds more than a frame beyond it.
 async fn read(mut body: Body, limit: usize) -> Result<Read, BoxError> {
-    let mut bytes = Wiped::default();
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut bytes = Wiped::with_room(announced.min(limit).min(TRUSTED_BYTES));
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         let room = limit - bytes.len();

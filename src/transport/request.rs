@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 /// All but what may stand unencoded in any part of a URL.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// What most bodies have room in.
+const JSON_BYTES: usize = 512;
+
 /// The longest idempotency key (assumed).
 const LONGEST_KEY: usize = 255;
 
@@ -103,8 +106,11 @@ impl Request {
         !self.is_change() || !matches!(self.key, Key::Off)
     }
 
-    pub(crate) fn path_and_query(&self) -> String {
-        let mut text = self.path.clone();
+    /// The URL, from a base without a slash at its end.
+    pub(crate) fn url(&self, base: &str) -> String {
+        let mut text = String::with_capacity(base.len() + self.path.len());
+        text.push_str(base);
+        text.push_str(&self.path);
         for (index, (name, value)) in self.query.iter().enumerate() {
             text.push(if index == 0 { '?' } else { '&' });
             text.extend(utf8_percent_encode(name, ENCODED));
@@ -124,7 +130,7 @@ impl Request {
     }
 
     pub(crate) fn set_json(&mut self, body: &impl Serialize) -> Result<()> {
-        let mut json = Wiped::default();
+        let mut json = Wiped::with_room(JSON_BYTES);
         serde_json::to_writer(&mut json, body)
             .map_err(|error| Error::invalid_input(format!("the body can't be written as JSON: {error}")))?;
         self.body = Some(json.into());

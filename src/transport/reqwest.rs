@@ -13,9 +13,12 @@ use crate::error::{Error, Result};
 /// Longer than any call: a client of the caller's may have a total timeout, which would cut streams too.
 const NO_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A client that follows no redirect and repeats nothing on its own.
+/// A client that follows no redirect and repeats nothing on its own, or one of the caller's, of which that is not sure.
 #[derive(Debug, Clone)]
-pub(crate) struct ReqwestService(reqwest::Client);
+pub(crate) struct ReqwestService {
+    client: reqwest::Client,
+    callers: bool,
+}
 
 impl ReqwestService {
     pub(crate) fn new(base_url: &BaseUrl, connect_timeout: Duration) -> Result<Self> {
@@ -47,7 +50,7 @@ fn builder(connect_timeout: Duration) -> Result<reqwest::ClientBuilder> {
 fn build(builder: reqwest::ClientBuilder) -> Result<ReqwestService> {
     builder
         .build()
-        .map(ReqwestService)
+        .map(|client| ReqwestService { client, callers: false })
         .map_err(|error| Error::config(format!("the HTTP client can't be built: {error}")))
 }
 
@@ -61,7 +64,7 @@ pub(crate) fn check(base_url: &BaseUrl) -> Result<()> {
 
 impl From<reqwest::Client> for ReqwestService {
     fn from(client: reqwest::Client) -> Self {
-        Self(client)
+        Self { client, callers: true }
     }
 }
 
@@ -69,10 +72,12 @@ impl HttpService for ReqwestService {
     fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
         Box::pin(async move {
             let mut request = reqwest::Request::try_from(request).map_err(failure)?;
-            *request.timeout_mut() = Some(NO_TIMEOUT);
-            let asked = request.url().clone();
-            let response = self.0.execute(request).await.map_err(failure)?;
-            if *response.url() != asked {
+            let asked = self.callers.then(|| request.url().clone());
+            if self.callers {
+                *request.timeout_mut() = Some(NO_TIMEOUT);
+            }
+            let response = self.client.execute(request).await.map_err(failure)?;
+            if asked.is_some_and(|asked| asked != *response.url()) {
                 return Err(HttpError::redirected(bare_url(response.url().as_str())));
             }
             let response: http::Response<reqwest::Body> = response.into();

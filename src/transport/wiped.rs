@@ -5,10 +5,14 @@ use std::io;
 use bytes::Bytes;
 use zeroize::Zeroize as _;
 
-#[derive(Default)]
 pub(crate) struct Wiped(Vec<u8>);
 
 impl Wiped {
+    /// One that needs not grow up to so many bytes.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -17,9 +21,9 @@ impl Wiped {
         if self.0.capacity() - self.0.len() < bytes.len() {
             // A vector that grows by itself leaves what it held where it was.
             let room = (self.0.len() + bytes.len()).max(self.0.capacity() * 2);
-            let mut larger = Vec::with_capacity(room);
-            larger.extend_from_slice(&self.0);
-            *self = Self(larger);
+            let mut larger = Self::with_room(room);
+            larger.0.extend_from_slice(&self.0);
+            *self = larger;
         }
         self.0.extend_from_slice(bytes);
     }
@@ -60,7 +64,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_kept_however_it_grows() {
-        let mut body = Wiped::default();
+        let mut body = Wiped::with_room(2);
         let mut expected = Vec::new();
         for length in [0, 1, 7, 100, 3, 5_000, 2] {
             body.extend(&vec![length as u8; length]);

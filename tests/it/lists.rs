@@ -1,9 +1,13 @@
 //! A walk over pages gives every item once and always ends.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use shadway::agents::Agent;
+use shadway::transport::{HttpFuture, HttpService};
 use shadway::types::ListParams;
-use shadway::{ErrorKind, Result};
+use shadway::{Client, ErrorKind, Result};
+use tokio::time::Instant;
 
 use crate::support::{Script, Step, page};
 
@@ -106,6 +110,83 @@ async fn a_first_page_can_be_taken_alone_and_a_walk_can_go_by_pages() {
     assert_eq!(pages.try_next().await.unwrap().unwrap().data.len(), 2);
     assert_eq!(pages.try_next().await.unwrap().unwrap().data.len(), 1);
     assert!(pages.try_next().await.unwrap().is_none());
+}
+
+/// Five pages of two, from a service that takes 20 ms for each.
+fn slow_list() -> (Slow, Client) {
+    let script = Script::new((0..5).map(|at| match at {
+        4 => step(8..10, Value::Null),
+        at => step(2 * at..2 * at + 2, json!(format!("c{at}"))),
+    }));
+    let slow = Slow(script);
+    let client = Client::builder().api_key("sk_test_1").http_service(slow.clone()).build().unwrap();
+    (slow, client)
+}
+
+#[derive(Debug, Clone)]
+struct Slow(Script);
+
+impl HttpService for Slow {
+    fn call(&self, request: http::Request<bytes::Bytes>) -> HttpFuture<'_> {
+        let answer = self.0.call(request);
+        let taken = tokio::time::sleep(MILLIS_20);
+        Box::pin(async move {
+            taken.await;
+            answer.await
+        })
+    }
+}
+
+const MILLIS_20: Duration = Duration::from_millis(20);
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_prefetched_is_there_when_it_is_needed() {
+    // Pages ahead, and how long ten items take that are worked on for 10 ms each, after the first page.
+    for (ahead, expected) in
+        [(0, 5 * 20 + 10 * 10), (1, 20 + 10 * 10), (3, 20 + 10 * 10), (usize::MAX, 20 + 10 * 10)]
+    {
+        let (_, client) = slow_list();
+        let started = Instant::now();
+        let mut items = client.agents().list(ListParams::new()).items().prefetch(ahead);
+        let mut ids = Vec::new();
+        while let Some(agent) = items.try_next().await.unwrap() {
+            ids.push(agent.id.to_string());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(ids, (0..10).map(|number| format!("agt_{number}")).collect::<Vec<_>>());
+        assert!(started.elapsed().as_millis().abs_diff(expected) <= 12, "{ahead}: {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_pages_are_asked_for_than_said() {
+    for ahead in 0..4 {
+        let (slow, client) = slow_list();
+        let mut pages = client.agents().list(ListParams::new()).pages().prefetch(ahead);
+        for taken in 1..=5 {
+            pages.try_next().await.unwrap().unwrap();
+            assert!(slow.0.count() <= (taken + ahead).min(5), "{ahead}: {}", slow.0.count());
+        }
+        assert!(pages.try_next().await.unwrap().is_none());
+
+        let (slow, client) = slow_list();
+        let mut items = client.agents().list(ListParams::new()).items().prefetch(ahead);
+        items.try_next().await.unwrap().unwrap();
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        assert_eq!(slow.0.count(), 1 + ahead.min(1), "nothing goes on by itself");
+        assert_eq!(items.try_collect::<Vec<_>>().await.unwrap().len(), 9);
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_was_prefetched_comes_after_the_items_before_it() {
+    let script = Script::new([step(0..2, json!("c1")), Step::error(403, "no")]);
+    let mut items = script.client().agents().list(ListParams::new()).items().prefetch(9);
+    assert_eq!(items.next().await.unwrap().unwrap().id, "agt_0");
+    assert_eq!(items.next().await.unwrap().unwrap().id, "agt_1");
+    assert_eq!(items.next().await.unwrap().unwrap_err().kind(), ErrorKind::Permission);
+    assert!(items.next().await.is_none() && items.next().await.is_none());
+    assert_eq!(script.count(), 2);
 }
 
 #[tokio::test]

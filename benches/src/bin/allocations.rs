@@ -1,6 +1,6 @@
 //! Allocations of each way to decode, by event: `cargo run -p benches --release --bin allocations`.
-//! With `waits`, what ten thousand waits hold instead; with `webhooks`, what verifying allocates; with `local`, what the
-//! local server keeps of ten thousand mandates.
+//! With `waits`, what ten thousand waits hold instead; with `webhooks`, what verifying allocates; with `overhead`, what a
+//! call does; with `local`, what the local server keeps of ten thousand mandates.
 //!
 //! A program of its own: counting takes time, most of it where most is allocated.
 
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use benches::corpus::Corpus;
 use benches::decode::{CHUNKS, floor, with_json};
 use benches::rivals::Sink;
-use benches::{local, waits, webhooks};
+use benches::{local, overhead, waits, webhooks};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -21,24 +21,23 @@ fn main() -> ExitCode {
         let stats = ALLOCATOR.stats();
         stats.bytes_allocated - stats.bytes_deallocated
     };
-    let told = match std::env::args().nth(1).as_deref() {
-        Some("waits") => Some(waits::memory(&live)),
-        Some("local") => Some(local::memory(&live)),
-        _ => None,
+    let allocated = || {
+        let stats = ALLOCATOR.stats();
+        (stats.allocations + stats.reallocations, stats.bytes_allocated)
     };
-    match told {
-        Some(true) => return ExitCode::SUCCESS,
-        Some(false) => return ExitCode::FAILURE,
-        None => {}
-    }
-    if std::env::args().nth(1).as_deref() == Some("webhooks") {
-        let count = |work: &dyn Fn()| {
-            let region = Region::new(ALLOCATOR);
-            work();
-            let change = region.change();
-            (change.allocations + change.reallocations, change.bytes_allocated)
-        };
-        return if webhooks::allocations(&count) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    match std::env::args().nth(1).as_deref() {
+        Some("waits") => return exit(waits::memory(&live)),
+        Some("local") => return exit(local::memory(&live)),
+        Some("overhead") => return exit(overhead::allocations(&allocated)),
+        Some("webhooks") => {
+            return exit(webhooks::allocations(&|work| {
+                let region = Region::new(ALLOCATOR);
+                work();
+                let change = region.change();
+                (change.allocations + change.reallocations, change.bytes_allocated)
+            }));
+        }
+        _ => {}
     }
     let corpus = Corpus::new();
     let count = |work: &mut dyn FnMut(&mut Sink)| {
@@ -65,4 +64,8 @@ fn main() -> ExitCode {
         println!("| {name} | {} |", cells.join(" | "));
     }
     ExitCode::SUCCESS
+}
+
+fn exit(fine: bool) -> ExitCode {
+    if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -53,9 +53,9 @@ async fn kill_when(database: &TestDatabase, mut process: Process, moment: &str) 
         met
     })
     .await;
-    let in_hand = database.texts(&in_hand(&process)).await;
+    let answer = (database.now().await, database.texts(&in_hand(&process)).await);
     process.kill();
-    (database.now().await, in_hand)
+    answer
 }
 
 /// The second reader was elected, and had also read an event, soon after that. Mandates have to be made meanwhile.

@@ -172,8 +172,8 @@ async fn an_early_reply_is_kept_and_the_wait_ends_right_away() {
 async fn a_paused_mandate_needs_a_command_to_start_again_and_finds_its_reply() {
     // Waiting: "A mandate with the status `paused` needs a command to start again."
     let scene = Scene::new().await;
-    let script = wrote().wait_external("a reply from Atlas", hours(20)).complete("Done.");
-    let work = scene.give(Authority::new(), script).await;
+    let script = wrote().wait_external("a reply from Atlas", hours(20)).wait_external("another", hours(20));
+    let work = scene.give(Authority::new(), script.complete("Done.")).await;
     until(&work, MandateStatus::WaitingExternal).await;
     work.pause("Wait.").await.unwrap();
     let resumed = work.resume("Go on.").await.unwrap();
@@ -183,8 +183,12 @@ async fn a_paused_mandate_needs_a_command_to_start_again_and_finds_its_reply() {
     assert_eq!(scene.server.reply(work.id(), ATLAS, "$37 each."), Replied::Kept);
     assert_eq!(scene.server.reply(work.id(), ATLAS, "$38 each."), Replied::Kept);
     assert_eq!(work.get().await.unwrap().status, MandateStatus::Paused);
-    assert_eq!(work.resume("Go on.").await.unwrap().status, MandateStatus::Completed);
-    assert_eq!(work.assertions().list().await.unwrap().data[0].claim, "$37 each.");
+    work.resume("Go on.").await.unwrap();
+    assert_eq!(work.wait().await.unwrap().status, MandateStatus::Completed);
+    // Both were kept, the one that came later for the next wait.
+    let said = work.assertions().list().await.unwrap().data;
+    assert_eq!((said[0].claim.as_str(), said[1].claim.as_str()), ("$37 each.", "$38 each."));
+    assert_eq!(seconds_until(&work, "completed").await, 0);
 }
 
 #[tokio::test(start_paused = true)]

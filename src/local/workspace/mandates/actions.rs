@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::outcomes::{execution, told};
+use super::runs::{Course, Job, Run, Underway, execution, told};
 use super::{Attempt, Doing, MandateRecord, MandateStatus, summary};
 use crate::local::agent::sample::{self, Context};
 use crate::local::agent::text::doing;
-use crate::local::agent::{Act, Check, STEP, Step, Trouble};
+use crate::local::agent::{Act, STEP, Step, Trouble};
 use crate::local::clock::Moment;
 use crate::local::workspace::Workspace;
 use crate::local::workspace::limits::{self, Blocked, Limits, Proposal};
@@ -18,8 +18,6 @@ use crate::model::approvals::ApprovalInputs;
 use crate::model::capabilities::CapabilityEffect;
 use crate::model::events::EventData;
 use crate::model::json::RawJson;
-use crate::model::types::Money;
-use crate::resources::capabilities::Executor;
 
 /// How long something connected may run before its outcome counts as unclear.
 pub(super) const LONGEST_RUN: Duration = Duration::from_secs(10 * 60);
@@ -31,64 +29,6 @@ pub(super) struct Action {
     pub(super) arguments: Value,
     /// What a person gave for this one run.
     pub(super) inputs: ApprovalInputs,
-}
-
-/// An action under way.
-#[derive(Debug, Clone)]
-pub(crate) struct Run {
-    pub(super) id: String,
-    pub(super) capability: String,
-    pub(super) arguments: Value,
-    /// What it spends, to be given back if it fails.
-    pub(super) cost: Option<Money>,
-    pub(super) started: Moment,
-    /// The version of the limits that it runs under.
-    pub(super) version: u64,
-    /// How often it was begun: what is safe to repeat is, once.
-    pub(super) attempt: u32,
-}
-
-/// An action under way, and what will come of it.
-#[derive(Debug)]
-pub(super) struct Underway {
-    pub(super) run: Run,
-    pub(super) course: Course,
-}
-
-/// What comes of an action when its time is over.
-#[derive(Debug)]
-pub(super) enum Course {
-    /// What is connected has not come to an end.
-    Connected(Box<Job>),
-    /// It is done, with this result.
-    Done(Option<Value>),
-    Fails {
-        code: String,
-        message: String,
-    },
-    /// No answer came; what a check will find, and what a second attempt would give.
-    Unclear(Check, Option<Value>),
-    /// A check was made, and found this.
-    Checked(Check),
-}
-
-/// An action to be run by what has been connected for it, outside of the workspace.
-#[derive(Debug, Clone)]
-pub(crate) struct Job {
-    pub(crate) mandate: Serial,
-    pub(crate) run: Run,
-    pub(crate) executor: Executor,
-    pub(crate) input: RawJson,
-    /// What the outcome must not show.
-    pub(crate) hidden: ApprovalInputs,
-}
-
-/// What came of a job.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    Done(RawJson),
-    /// With a code and the reason.
-    Failed(&'static str, String),
 }
 
 impl Workspace {

@@ -29,13 +29,14 @@ mod decisions;
 mod end;
 mod notes;
 mod outcomes;
+mod runs;
 mod steps;
 mod unclear;
 mod waits;
 
-pub(crate) use actions::{Job, Outcome};
-use actions::{Run, Underway};
 use decisions::Asked;
+pub(crate) use runs::{Job, Outcome};
+use runs::{Run, Underway};
 pub(crate) use waits::Mail;
 use waits::Wait;
 

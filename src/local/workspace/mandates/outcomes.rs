@@ -3,16 +3,14 @@
 use serde_json::Value;
 
 use super::Doing;
-use super::actions::{Course, Outcome, Run, Underway};
+use super::runs::{Course, Outcome, Run, Underway, told};
 use crate::local::agent::{Check, Step, outcome};
 use crate::local::clock::Moment;
 use crate::local::workspace::Workspace;
 use crate::local::workspace::record::from;
 use crate::local::workspace::secrets;
 use crate::local::workspace::store::Serial;
-use crate::model::events::{
-    CapabilityExecution, CapabilityExecutionError, CapabilityExecutionEventData, EventData,
-};
+use crate::model::events::{CapabilityExecution, CapabilityExecutionError, EventData};
 use crate::model::json::RawJson;
 use crate::model::record::{FactSource, FactSourceType};
 use crate::model::types::Extra;
@@ -112,31 +110,4 @@ impl Workspace {
         let execution = CapabilityExecution { error: Some(error), ..run.over(at) };
         self.emit(serial, EventData::ExecutionFailed(told(execution, None)), at);
     }
-}
-
-impl Run {
-    /// The run when it is over.
-    pub(super) fn over(&self, at: Moment) -> CapabilityExecution {
-        let took = u64::try_from(at.since(self.started).as_millis()).unwrap_or(u64::MAX);
-        let execution = execution(self.id.clone(), &self.capability, self.version);
-        CapabilityExecution { duration_ms: Some(took), ..execution }
-    }
-}
-
-pub(super) fn execution(id: String, capability: &str, version: u64) -> CapabilityExecution {
-    CapabilityExecution {
-        capability: capability.to_owned(),
-        id: Some(id),
-        duration_ms: None,
-        error: None,
-        authority_version: Some(version),
-        extra: Extra::new(),
-    }
-}
-
-pub(super) fn told(
-    execution: CapabilityExecution,
-    reason: Option<String>,
-) -> Box<CapabilityExecutionEventData> {
-    Box::new(CapabilityExecutionEventData { execution, reason, extra: Extra::new() })
 }

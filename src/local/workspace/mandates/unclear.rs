@@ -1,8 +1,7 @@
 //! Outcomes that are unclear: the request went out, and no answer came. That is no failure, and no reason to try
 //! again unless the capability says that this is safe (documented).
 
-use super::actions::{Course, Run, Underway};
-use super::outcomes::told;
+use super::runs::{Course, Run, Underway, told};
 use super::{Doing, Pending, summary};
 use crate::local::agent::{Check, STEP, Step, outcome};
 use crate::local::clock::Moment;

@@ -154,28 +154,27 @@ impl Workspace {
         let Some(record) = self.mandates.get_mut(serial) else { return Replied::Refused };
         if let Doing::Waiting(wait) = &mut record.doing {
             if let Some(expected) = wait.reply.as_mut().filter(|expected| expected.answered_by(&mail.from)) {
-                // A later one does not take the place of the one that is there.
-                if expected.arrives > now {
+                // While the mandate is paused one may be there already, or the wait may be over.
+                if now < expected.arrives && now <= wait.until {
                     expected.receive(mail, now);
+                    if record.mandate.status != MandateStatus::WaitingExternal {
+                        return Replied::Kept;
+                    }
+                    self.go_on(serial, now);
+                    return Replied::Woke;
                 }
-                if record.mandate.status != MandateStatus::WaitingExternal {
-                    return Replied::Kept;
-                }
-                self.go_on(serial, now);
-                return Replied::Woke;
             }
         }
         let Some(record) = self.mandates.get(serial) else { return Replied::Refused };
-        if !record.mandate.status.is_terminal()
-            && record.mail.len() < MOST_KEPT
-            && self.may_come(record, &mail)
-        {
-            if let Some(record) = self.mandates.get_mut(serial) {
+        let has_room = !record.mandate.status.is_terminal() && record.mail.len() < MOST_KEPT;
+        let kept = has_room && self.may_come(record, &mail);
+        match self.mandates.get_mut(serial).filter(|_| kept) {
+            Some(record) => {
                 record.mail.push(mail);
+                Replied::Kept
             }
-            return Replied::Kept;
+            None => Replied::Refused,
         }
-        Replied::Refused
     }
 
     /// Whether anything went out, or is going out, that this could answer.
