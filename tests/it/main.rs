@@ -29,6 +29,7 @@ mod record;
 mod retries;
 mod samples;
 mod secrets;
+mod security;
 mod sockets;
 mod streams;
 mod support;
