@@ -111,6 +111,9 @@ mod macros;
 mod clock;
 mod config;
 mod error;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod model;
 mod resources;
 mod stream;

@@ -30,7 +30,7 @@ pub(super) struct Lines {
     marked: usize,
     /// The text has begun: there is no mark any more.
     begun: bool,
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(super) looked_at: usize,
 }
 
@@ -59,7 +59,7 @@ impl Lines {
         let start = self.at;
         let end = memchr2(b'\n', b'\r', &self.chunk[start..]).map(|found| start + found);
         let stop = end.unwrap_or(self.chunk.len());
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         {
             self.looked_at += stop - start;
         }
@@ -105,14 +105,14 @@ impl Lines {
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(super) copied: usize,
 }
 
 impl Buffer {
     pub(super) fn append(&mut self, part: &[u8], limit: usize) {
         let needed = self.bytes.len() + part.len();
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         {
             self.copied += if needed > self.bytes.capacity() { needed } else { part.len() };
         }
@@ -132,7 +132,7 @@ impl Buffer {
         self.bytes.len()
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(super) fn capacity(&self) -> usize {
         self.bytes.capacity()
     }

@@ -24,6 +24,8 @@ mod connection;
 mod cursor;
 mod decoder;
 mod ending;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod keeper;
 mod lines;
 mod options;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::model::types::EventId;
 
-use super::{Reading, cuts_in_three, cuts_in_two, decode, oracle};
+use super::{cuts_in_three, cuts_in_two, decode, oracle, oracle::Reading};
 
 /// Up to this many bytes an input is cut at every two places.
 const SHORT: usize = 64;

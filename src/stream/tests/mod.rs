@@ -9,12 +9,7 @@ mod oracle;
 mod random;
 mod sizes;
 
-/// What a whole input comes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading {
-    pub(super) blocks: Vec<Block>,
-    pub(super) retry: Option<u64>,
-}
+use oracle::Reading;
 
 /// The decoder's reading of an input that arrives in these chunks.
 fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Reading {

@@ -1,8 +1,14 @@
 //! The rules of WHATWG's HTML standard ("Interpreting an event stream", and the UTF-8 decoder of its Encoding
 //! standard), step by step over a whole input, with no thought of speed. It shares nothing with the decoder.
 
-use super::Reading;
 use crate::stream::decoder::{Block, Frame};
+
+/// What a whole input comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) blocks: Vec<Block>,
+    pub(super) retry: Option<u64>,
+}
 
 pub(super) fn read(input: &[u8]) -> Reading {
     let mut text = decode(input);

@@ -1,0 +1,124 @@
+//! Every type of the wire, from JSON: what is written reads as the same, also a second time; why an answer does not fit
+//! is one line; and no secret is printed.
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use shadway::{agents, approvals, capabilities, events, mandates, page, record, types, webhooks};
+
+/// Inputs hold this, so that it is known where a secret is printed.
+const SECRET: &str = "s3cr3t";
+
+macro_rules! checks {
+    ($($type:ty,)*) => {
+        /// Every type that is read from an answer, or that a program may have stored.
+        const CHECKS: &[fn(&[u8])] = &[$(same_again::<$type>,)*];
+    };
+}
+
+checks! {
+    agents::Agent,
+    agents::AgentCapabilityConfig,
+    agents::AgentCapabilityStatus,
+    agents::AgentCreateParams,
+    agents::AgentUpdateParams,
+    approvals::Approval,
+    approvals::ApprovalAction,
+    approvals::ApprovalApproveParams,
+    approvals::ApprovalField,
+    approvals::ApprovalRejectParams,
+    capabilities::Capability,
+    capabilities::CapabilityRegisterParams,
+    capabilities::CapabilityUpdateParams,
+    events::ApprovalEventData,
+    events::CapabilityExecution,
+    events::CapabilityExecutionEventData,
+    events::Event,
+    events::MandateStatusChangedData,
+    mandates::ApprovalAuthority,
+    mandates::Authority,
+    mandates::AuthorityRule,
+    mandates::CapabilityLimit,
+    mandates::Mandate,
+    mandates::MandateAmendment,
+    mandates::MandateAmendmentCreateParams,
+    mandates::MandateCommandParams,
+    mandates::MandateCreateParams,
+    mandates::MandateState,
+    mandates::QuietHours,
+    mandates::Rate,
+    mandates::SpendAuthority,
+    mandates::SuccessCriterion,
+    page::Page<events::Event>,
+    page::Page<mandates::Mandate>,
+    record::Artifact,
+    record::ArtifactDownload,
+    record::Assertion,
+    record::Commitment,
+    record::Evidence,
+    record::EvidenceQuality,
+    record::Fact,
+    record::FactSource,
+    record::InformationNeed,
+    record::Issue,
+    types::ApiError,
+    types::Interval,
+    types::JsonNumber,
+    types::Money,
+    types::RawJson,
+    webhooks::WebhookEndpoint,
+    webhooks::WebhookEndpointCreateParams,
+    webhooks::WebhookEndpointCreated,
+    webhooks::WebhookEndpointSecretRotated,
+    webhooks::WebhookEndpointUpdateParams,
+}
+
+pub fn check(input: &[u8]) {
+    CHECKS.iter().for_each(|check| check(input));
+    refused(input);
+    if serde_json::from_slice::<serde::de::IgnoredAny>(input).is_ok() {
+        secret::<webhooks::WebhookEndpointCreated>(r#"{"endpoint":{"id":"we_1","url":"x"},"secret":"#, input);
+        secret::<webhooks::WebhookEndpointSecretRotated>(r#"{"secret":"#, input);
+        secret::<record::ArtifactDownload>(r#"{"expiresAt":"2026-11-30T12:00:00Z","url":"#, input);
+        // Their names are none.
+        secret::<approvals::ApprovalApproveParams>(r#"{"inputs":{"otp":"#, input);
+    }
+}
+
+fn same_again<T: DeserializeOwned + Serialize + Debug + PartialEq>(input: &[u8]) {
+    let value: T = match shadway::fuzzing::answer(200, input).unwrap() {
+        Ok(value) => value,
+        Err(error) => return shown(&error),
+    };
+    let _ = format!("{value:?}");
+    let written = serde_json::to_string(&value).unwrap();
+    let again: T = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+    assert_eq!(again, value, "{}: {written}", std::any::type_name::<T>());
+    assert_eq!(serde_json::to_string(&again).unwrap(), written);
+}
+
+/// The same input as the body of a refusal.
+fn refused(input: &[u8]) {
+    for status in [302, 400, 401, 404, 409, 410, 422, 429, 500, 503] {
+        let answer = shadway::fuzzing::answer::<types::RawJson>(status, input).unwrap();
+        shown(&answer.expect_err("it was refused"));
+    }
+}
+
+/// The input where a secret belongs: whatever it is, it is not printed.
+fn secret<T: DeserializeOwned + Debug>(start: &str, input: &[u8]) {
+    let end = "}".repeat(start.matches('{').count() - start.matches('}').count());
+    let body = [start.as_bytes(), input, end.as_bytes()].concat();
+    let shown = match shadway::fuzzing::answer::<T>(200, &body).unwrap() {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => format!("{error} {error:?}"),
+    };
+    assert!(!shown.contains(SECRET), "{shown}");
+}
+
+fn shown(error: &shadway::Error) {
+    let line = error.to_string();
+    assert!(!line.contains(char::is_control), "more than a line: {line:?}");
+    assert!(line.len() < 4_096, "{} bytes: {line}", line.len());
+}
