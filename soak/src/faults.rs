@@ -40,7 +40,7 @@ pub(crate) fn lasting(random: &mut Rng, time: Duration) -> Vec<Value> {
             json!({"kind": {"drip": 0.001}}),
             json!({"kind": "extra_field"}),
         ] {
-            faults.push(drawn(fault, on, random, 0.015));
+            faults.push(drawn(fault, on, random, 0.012));
         }
     }
     for on in STREAMS {
@@ -59,13 +59,13 @@ pub(crate) fn lasting(random: &mut Rng, time: Duration) -> Vec<Value> {
             json!({"kind": "split"}),
             json!({"kind": {"delay": random.f64()}}),
         ] {
-            faults.push(drawn(fault, on, random, 0.06));
+            faults.push(drawn(fault, on, random, 0.05));
         }
     }
     // Of a short run most would be over until a watcher finds its stream to be silent, after 45 s.
     let silenced = if time < LONG { 1 } else { 2 };
     for on in &STREAMS[..silenced] {
-        faults.push(drawn(json!({"kind": {"silence_after": random.u32(0..10)}}), on, random, 0.06));
+        faults.push(drawn(json!({"kind": {"silence_after": random.u32(0..10)}}), on, random, 0.05));
     }
     // A stream of the workspace would have to begin anew, which its consumers here don't.
     faults.push(drawn(json!({"kind": "cursor_too_old"}), STREAMS[0], random, 0.03));
@@ -89,9 +89,9 @@ pub(crate) fn storm(random: &mut Rng) -> Value {
     json!({"kind": kind, "on": on, "times": random.u32(20..120)})
 }
 
-/// With a probability up to the one given.
+/// With a probability between a fifth of the one given and all of it.
 fn drawn(mut fault: Value, on: &str, random: &mut Rng, at_most: f64) -> Value {
     fault["on"] = on.into();
-    fault["probability"] = (random.f64() * at_most).into();
+    fault["probability"] = ((0.2 + 0.8 * random.f64()) * at_most).into();
     fault
 }

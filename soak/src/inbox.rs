@@ -1,7 +1,7 @@
 //! Receives the webhook deliveries: verifies them, drops what it knows, fails now and then.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -28,6 +28,7 @@ struct Inbox {
     verifier: Verifier,
     dedupe: Arc<MemoryDedupe>,
     receiver: usize,
+    random: Arc<Mutex<Rng>>,
 }
 
 impl FromRef<Inbox> for Verifier {
@@ -60,6 +61,7 @@ pub(crate) async fn open(run: &Arc<Run>, receiver: usize, types: &[&str]) -> Res
         verifier: Verifier::new(created.secret)?,
         dedupe: Arc::new(MemoryDedupe::new(REMEMBERED)),
         receiver,
+        random: Arc::new(Mutex::new(run.random(u64::MAX / 2 - receiver as u64))),
     };
     let router = Router::new().route("/webhooks", post(receive)).with_state(inbox);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -85,7 +87,7 @@ async fn receive(
             Ok(StatusCode::NO_CONTENT)
         }
         Begun::InFlight => Ok(StatusCode::SERVICE_UNAVAILABLE),
-        Begun::New if Rng::new().u8(..50) == 0 => {
+        Begun::New if lock(&inbox.random).u8(..50) == 0 => {
             add(&tally.dropped);
             let Ok(()) = inbox.dedupe.release(&delivery.id).await;
             Ok(StatusCode::INTERNAL_SERVER_ERROR)

@@ -48,6 +48,15 @@ struct Job {
     work: MandateHandle,
 }
 
+/// What a person did.
+#[derive(Debug, Default)]
+struct Steered {
+    /// The decisions that were made.
+    decided: Vec<Approval>,
+    /// Whether it was canceled before it ended by itself.
+    canceled: bool,
+}
+
 /// One mandate after the other.
 pub(crate) async fn keep_busy(run: Arc<Run>, next: impl Fn() -> u64) {
     while !run.is_closing() {
@@ -128,7 +137,7 @@ impl Job {
         };
         let (own, shared, states, stream, watched, steered) =
             tokio::join!(own, shared, states, stream, watched_events, self.steer(random.fork()));
-        let (asked, stream) = (steered?, stream?);
+        let (steered, stream) = (steered?, stream?);
 
         let ended = self.run.insist("get", || self.work.get().send()).await?;
         let history = self.history().await?;
@@ -148,7 +157,7 @@ impl Job {
             let from = watched.first().and_then(|first| history.iter().position(|event| event.id == first.0));
             self.compare("watcher.events", &watched, &history[from.unwrap_or(history.len())..]);
         }
-        self.check(&history, &ended, &asked);
+        self.check(&history, &ended, &steered);
         self.run.ended(Ended {
             job: self.number,
             mandate: ended.id.clone(),
@@ -159,23 +168,24 @@ impl Job {
         Ok(())
     }
 
-    /// What a person does meanwhile: the decisions that were made.
-    async fn steer(&self, mut random: Rng) -> Result<Vec<Approval>, Failure> {
+    /// What a person does meanwhile.
+    async fn steer(&self, mut random: Rng) -> Result<Steered, Failure> {
         match self.course {
-            Course::Watch | Course::Fail => Ok(Vec::new()),
-            Course::Approve | Course::Reject | Course::Answer => self.decide(&mut random).await,
+            Course::Watch | Course::Fail => Ok(Steered::default()),
+            Course::Approve | Course::Reject | Course::Answer => {
+                Ok(Steered { decided: self.decide(&mut random).await?, ..Steered::default() })
+            }
             Course::Pause => {
                 sleep(Duration::from_millis(random.u64(..4_000))).await;
                 if self.command("pause").await? {
                     sleep(Duration::from_millis(random.u64(..2_000))).await;
                     self.command("resume").await?;
                 }
-                Ok(Vec::new())
+                Ok(Steered::default())
             }
             Course::Cancel => {
                 sleep(Duration::from_millis(random.u64(..8_000))).await;
-                self.command("cancel").await?;
-                Ok(Vec::new())
+                Ok(Steered { canceled: self.command("cancel").await?, ..Steered::default() })
             }
         }
     }
@@ -283,7 +293,8 @@ impl Job {
     }
 
     /// Whether each decision and each command had its one effect.
-    fn check(&self, history: &[Event], ended: &Mandate, decided: &[Approval]) {
+    fn check(&self, history: &[Event], ended: &Mandate, steered: &Steered) {
+        let Steered { decided, canceled } = steered;
         let last = history.last().and_then(Event::mandate_status);
         if last != Some(&ended.status) || !ended.status.is_terminal() {
             self.breach(format!("its last event says {last:?}, and it is {}", ended.status));
@@ -312,7 +323,8 @@ impl Job {
             }
             Course::Reject | Course::Answer => sent == 0 && ended.status == MandateStatus::Completed,
             Course::Fail => sent == 0 && ended.status == MandateStatus::Failed,
-            Course::Cancel => sent <= 1 && ended.status == MandateStatus::Canceled,
+            Course::Cancel if *canceled => sent <= 1 && ended.status == MandateStatus::Canceled,
+            Course::Cancel => sent == 1 && ended.status == MandateStatus::Completed,
         };
         if !right {
             let course = self.course;

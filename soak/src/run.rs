@@ -106,12 +106,14 @@ impl Run {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, Failure> {
-        let request = self.client.request(method, path);
-        let request = match body {
-            Some(body) => request.json(body),
-            None => request,
+        let call = || {
+            let request = self.client.request(method.clone(), path);
+            match body {
+                Some(body) => request.json(body).send(),
+                None => request.send(),
+            }
         };
-        let answer = request.send().await?;
+        let answer = self.insist("controls", call).await?;
         Ok(if answer.is_empty() { Value::Null } else { serde_json::from_slice(&answer)? })
     }
 }
