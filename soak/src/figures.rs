@@ -1,0 +1,164 @@
+//! What came of a run, as a table, and what of it is not as it has to be.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::ledger::{Counts, Ledger};
+use crate::tally::{CALLS, RECONNECTS, RETRIES, Tally};
+
+/// How much more memory may be in use at the end than after a third of the time: what is remembered up to a limit is not
+/// yet full in a short run.
+const GROWTH: f64 = 1.25;
+const SLACK: usize = 6 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct Figures {
+    time: Duration,
+    /// When, the heap, and the sockets.
+    samples: Vec<(Duration, usize, usize)>,
+    tally: Tally,
+    followed: Vec<(&'static str, Counts)>,
+    events: u64,
+    pub(crate) tasks: usize,
+    pub(crate) sockets: usize,
+    pub(crate) server_sockets: usize,
+    pub(crate) peak: u64,
+    pub(crate) server_peak: u64,
+    pub(crate) breaches: Vec<String>,
+}
+
+impl Figures {
+    pub(crate) fn new(time: Duration) -> Self {
+        Self {
+            time,
+            samples: Vec::new(),
+            tally: Tally::default(),
+            followed: Vec::new(),
+            events: 0,
+            tasks: 0,
+            sockets: 0,
+            server_sockets: 0,
+            peak: 0,
+            server_peak: 0,
+            breaches: Vec::new(),
+        }
+    }
+
+    pub(crate) fn sample(&mut self, at: Duration, heap: usize, sockets: usize) {
+        self.samples.push((at, heap, sockets));
+    }
+
+    pub(crate) fn take(&mut self, tally: Tally, ledger: Ledger) {
+        self.tally = tally;
+        self.events = ledger.events();
+        self.followed = ledger.result();
+    }
+
+    /// The median of what was in use in a sixth of the time: the one that ends after a third, or the last.
+    fn heap(&self, end: Duration) -> usize {
+        let begin = end.saturating_sub(self.time / 6);
+        let within = self.samples.iter().filter(|(at, ..)| (begin..=end).contains(at));
+        let mut sizes: Vec<usize> = within.map(|(_, heap, _)| *heap).collect();
+        sizes.sort_unstable();
+        sizes.get(sizes.len() / 2).copied().unwrap_or_default()
+    }
+
+    fn heaps(&self) -> (usize, usize) {
+        (self.heap(self.time / 3), self.heap(self.time))
+    }
+
+    /// Says of each figure that has a limit whether it is beyond it.
+    pub(crate) fn judge(&mut self) {
+        let (count, told) = self.tally.breaches();
+        let mut breaches = told;
+        if count > breaches.len() {
+            breaches.push(format!("and {} more", count - breaches.len()));
+        }
+        for (name, counts) in &self.followed {
+            let Counts { lost, repeated, unknown, .. } = *counts;
+            if (lost, repeated, unknown) != (0, 0, 0) {
+                breaches
+                    .push(format!("{name}: {lost} lost, {repeated} repeated, {unknown} that never happened"));
+            }
+        }
+        let (early, late) = self.heaps();
+        if late as f64 > early as f64 * GROWTH + SLACK as f64 {
+            breaches.push(format!(
+                "the heap grew from {} to {}",
+                megabytes(early as u64),
+                megabytes(late as u64)
+            ));
+        }
+        for (count, what) in [
+            (self.tasks, "tasks are left"),
+            (self.sockets, "sockets are still open"),
+            (self.server_sockets, "sockets of the server are still open"),
+        ] {
+            if count > 0 {
+                breaches.push(format!("{count} {what}"));
+            }
+        }
+        let created = self.tally.created.load(Ordering::Relaxed);
+        // Or all that was checked proves nothing.
+        if created == 0 || self.events == 0 || RETRIES.load(Ordering::Relaxed) == 0 {
+            breaches.push("nothing happened".to_owned());
+        }
+        self.breaches = breaches;
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / 1024.0 / 1024.0)
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tally = &self.tally;
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (early, late) = self.heaps();
+        let most = self.samples.iter().map(|(.., sockets)| *sockets).max().unwrap_or_default();
+        let sum = |of: fn(&Counts) -> u64| self.followed.iter().map(|(_, counts)| of(counts)).sum::<u64>();
+        writeln!(f, "\n| | |\n|---|---|")?;
+        let mut row = |name: &str, value: String| writeln!(f, "| {name} | {value} |");
+        row("mandates created, ended", format!("{}, {}", get(&tally.created), get(&tally.ended)))?;
+        row("events", self.events.to_string())?;
+        let given = sum(|counts| counts.events) + get(&tally.mandate_events);
+        row("events given out, by all streams and receivers", given.to_string())?;
+        row("lost", (sum(|counts| counts.lost) + get(&tally.lost)).to_string())?;
+        row("repeated", (sum(|counts| counts.repeated) + get(&tally.repeated)).to_string())?;
+        row("again after a restart (documented)", sum(|counts| counts.after_restart).to_string())?;
+        row("calls and openings of streams", get(&CALLS).to_string())?;
+        row("retries", get(&RETRIES).to_string())?;
+        row("reconnects", get(&RECONNECTS).to_string())?;
+        row("waits, all with the true end", get(&tally.waits).to_string())?;
+        let streams = (get(&tally.mandate_streams), get(&tally.watched_streams), get(&tally.begun_anew));
+        row(
+            "streams of mandates, by watchers, begun anew",
+            format!("{}, {}, {}", streams.0, streams.1, streams.2),
+        )?;
+        row("decisions, commands", format!("{}, {}", get(&tally.decisions), get(&tally.commands)))?;
+        row("deliveries that came", get(&tally.deliveries).to_string())?;
+        row("refused, failed on purpose, known already", {
+            format!("{}, {}, {}", get(&tally.refused), get(&tally.dropped), get(&tally.known))
+        })?;
+        row("deliveries handled", get(&tally.handled).to_string())?;
+        row("heap after a third, at the end", {
+            format!("{}, {}", megabytes(early as u64), megabytes(late as u64))
+        })?;
+        row(
+            "peak memory; of the server",
+            format!("{}; {}", megabytes(self.peak), megabytes(self.server_peak)),
+        )?;
+        row("open sockets, at most", most.to_string())?;
+        row("open sockets at the end, here and at the server", {
+            format!("{}, {}", self.sockets, self.server_sockets)
+        })?;
+        row("tasks at the end", self.tasks.to_string())?;
+        writeln!(f, "\n| call | ended with |\n|---|---|")?;
+        for (name, words) in tally.outcomes() {
+            writeln!(f, "| {name} | {words} |")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! Streams: of single mandates, and of the workspace.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use shadway::ErrorKind;
+use shadway::events::{Checkpoint, Event, EventType, FileCheckpoint, MemoryCheckpoint};
+use shadway::mandates::{MandateHandle, Watcher};
+use shadway::types::EventId;
+use tokio::time::{sleep, timeout};
+
+use crate::run::{Failure, Run, is_expected};
+use crate::tally::{add, lock};
+
+/// How long a stream may be silent: less than by default, so that a fault doesn't take most of a short run.
+const IDLE: Duration = Duration::from_secs(4);
+
+/// How often to look whether a watched mandate has ended, and how much later all of it must have been told: a watcher
+/// whose stream is silent takes 45 s to open another.
+const LOOK: Duration = Duration::from_secs(10);
+const TOO_LATE: Duration = Duration::from_secs(80);
+
+/// The ids and sequences of the events that a stream gave out.
+pub(crate) type Followed = Vec<(EventId, u64)>;
+
+/// Events of a type that only faults make are in no history.
+fn is_real(event: &Event) -> bool {
+    event.is_known() || event.event_type.as_str() != "mandate.of_tomorrow"
+}
+
+/// All events of a mandate, from the first to its end.
+pub(crate) async fn stream(run: &Run, work: &MandateHandle) -> Result<Followed, Failure> {
+    let mut followed = Followed::new();
+    loop {
+        // An empty store: what there was is listed first.
+        let stream = work.events().stream().checkpoint(MemoryCheckpoint::new());
+        let mut stream = stream.idle_timeout(IDLE).until_terminal();
+        let before = followed.last().map_or(0, |(_, sequence)| *sequence);
+        let result = loop {
+            match stream.try_next().await {
+                Ok(Some(event)) if !is_real(&event) => {}
+                // Of a stream that began anew what is known already.
+                Ok(Some(event)) if event.sequence <= before => {}
+                Ok(Some(event)) => followed.push((event.id, event.sequence)),
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        run.tally.outcome("stream", result.as_ref().err());
+        match result {
+            Ok(()) => return Ok(followed),
+            Err(error) if error.kind() == ErrorKind::CursorTooOld || is_expected(&error) => {
+                add(&run.tally.begun_anew);
+                sleep(Duration::from_millis(100)).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// The events of a mandate by way of a watcher, to its end.
+pub(crate) async fn watched(run: &Run, watcher: &Watcher, work: &MandateHandle) -> Result<Followed, Failure> {
+    let mut followed = Followed::new();
+    let mut events = watcher.events(work.id());
+    let mut late = Duration::ZERO;
+    while late < TOO_LATE {
+        match timeout(LOOK, events.try_next()).await {
+            Ok(result) => {
+                let Some(event) = result? else { return Err("watcher.events ended".into()) };
+                if !is_real(&event) {
+                    continue;
+                }
+                let last = event.mandate_status().is_some_and(|status| status.is_terminal());
+                followed.push((event.id, event.sequence));
+                if last {
+                    break;
+                }
+            }
+            // After its end a mandate tells nothing more.
+            Err(_) => {
+                let mandate = run.insist("get", || work.get().send()).await?;
+                if mandate.status.is_terminal() {
+                    late += LOOK;
+                }
+            }
+        }
+    }
+    run.tally.outcome("watcher.events", None);
+    Ok(followed)
+}
+
+/// A consumer of the events of the workspace.
+#[derive(Debug, Clone)]
+pub(crate) struct Consumer {
+    pub(crate) name: &'static str,
+    pub(crate) store: Store,
+    /// Whether it stops now and then, and goes on where its checkpoint is.
+    pub(crate) restarts: bool,
+    /// Empty for all.
+    pub(crate) types: Vec<EventType>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Store {
+    Memory(MemoryCheckpoint),
+    File(PathBuf),
+}
+
+impl Consumer {
+    fn checkpoint(&self) -> Box<dyn Checkpoint> {
+        match &self.store {
+            Store::Memory(store) => Box::new(store.clone()),
+            Store::File(path) => Box::new(FileCheckpoint::new(path)),
+        }
+    }
+
+    /// Reads until nothing more will happen.
+    pub(crate) async fn consume(self, run: Arc<Run>, reader: usize) {
+        let mut random = run.random(u64::MAX - reader as u64);
+        while !run.is_over() {
+            let stream = run.client.events().stream().idle_timeout(IDLE).event_types(self.types.clone());
+            let mut stream = stream.checkpoint(self.checkpoint());
+            let mut left = if self.restarts { random.usize(1..400) } else { usize::MAX };
+            while left > 0 && !run.is_over() {
+                // Dropping the future loses nothing.
+                match timeout(Duration::from_millis(200), stream.try_next()).await {
+                    Err(_) => {}
+                    Ok(Ok(Some(event))) => {
+                        left -= 1;
+                        if is_real(&event) {
+                            lock(&run.ledger).read(reader, &event.id);
+                        }
+                    }
+                    Ok(Ok(None)) => return run.tally.breach(format!("{}: it ended", self.name)),
+                    Ok(Err(error)) => {
+                        run.tally.outcome("events.stream", Some(&error));
+                        if !is_expected(&error) {
+                            return run.tally.breach(format!("{}: {error:?}", self.name));
+                        }
+                        break;
+                    }
+                }
+            }
+            drop(stream);
+            lock(&run.ledger).restarted(reader);
+        }
+    }
+}
+
+/// Writes down what happens, from lists alone, which meet no faults: what all others are held against.
+pub(crate) async fn audit(run: &Run) -> Result<(), Failure> {
+    let mut cursor: Option<String> = None;
+    // How much of the page at the cursor is written down.
+    let mut known = 0;
+    while !run.is_over() {
+        let list = || {
+            let list = run.client.events().list().limit(100);
+            match &cursor {
+                Some(cursor) => list.query("cursor", cursor).send(),
+                None => list.send(),
+            }
+        };
+        let page = run.insist("all events", list).await?;
+        let next = page.next_cursor.clone();
+        let here = page.data.len();
+        {
+            let mut ledger = lock(&run.ledger);
+            for event in page.data.into_iter().skip(known) {
+                ledger.happened(event.id, event.event_type);
+            }
+        }
+        known = here;
+        match next {
+            Some(next) => (cursor, known) = (Some(next), 0),
+            None => sleep(Duration::from_millis(300)).await,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,351 @@
+//! The life of one mandate: begun, followed, decided, commanded, waited for, and then held against its history.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fastrand::Rng;
+use shadway::approvals::{Approval, ApprovalApproveParams, ApprovalStatus};
+use shadway::events::{Event, EventType};
+use shadway::mandates::{Authority, Mandate, MandateCreateParams, MandateHandle, MandateStatus};
+use shadway::{Error, ErrorKind};
+use tokio::time::{sleep, timeout};
+
+use crate::follow::{self, Followed};
+use crate::run::{Ended, Failure, Run};
+use crate::server::{CAPABILITIES, PACES};
+use crate::tally::add;
+
+/// None takes so long, unless something is never told.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// What is done with a mandate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Course {
+    Watch,
+    Fail,
+    Approve,
+    Reject,
+    Answer,
+    Pause,
+    Cancel,
+}
+
+const COURSES: [Course; 7] = [
+    Course::Watch,
+    Course::Fail,
+    Course::Approve,
+    Course::Reject,
+    Course::Answer,
+    Course::Pause,
+    Course::Cancel,
+];
+
+struct Job {
+    run: Arc<Run>,
+    number: u64,
+    course: Course,
+    work: MandateHandle,
+}
+
+/// What a person did.
+#[derive(Debug, Default)]
+struct Steered {
+    /// The decisions that were made.
+    decided: Vec<Approval>,
+    /// Whether it was canceled before it ended by itself.
+    canceled: bool,
+}
+
+/// One mandate after the other.
+pub(crate) async fn keep_busy(run: Arc<Run>, next: impl Fn() -> u64) {
+    while !run.is_closing() {
+        let number = next();
+        let told = match timeout(LONGEST, Box::pin(live(Arc::clone(&run), number))).await {
+            Ok(Ok(())) => continue,
+            Ok(Err(failure)) => failure.to_string(),
+            Err(_) => format!("not over after {LONGEST:?}"),
+        };
+        run.tally.breach(format!("mandate {number}: {told}"));
+    }
+}
+
+async fn live(run: Arc<Run>, number: u64) -> Result<(), Failure> {
+    let mut random = run.random(number + 1);
+    let course = COURSES[random.usize(..COURSES.len())];
+    let mandate = create(&run, number, course, &mut random).await?;
+    add(&run.tally.created);
+    let work = run.client.mandate(&mandate.id);
+    let job = Job { run, number, course, work };
+    Box::pin(job.through(&mut random)).await
+}
+
+/// A creation that is certain to be the only one under its key.
+async fn create(run: &Run, number: u64, course: Course, random: &mut Rng) -> Result<Mandate, Failure> {
+    let script = match course {
+        Course::Answer => "ask",
+        Course::Fail => "fail",
+        _ => "act",
+    };
+    let authority = match course {
+        Course::Approve | Course::Reject => Authority::new().require_approval_for([CAPABILITIES[0]]),
+        _ => Authority::new(),
+    };
+    let params = MandateCreateParams::new(&run.agent, "Ask Atlas for a quote.")
+        .authority(authority)
+        .metadata("job", number.to_string())
+        .metadata("script", format!("{script}-{}", random.u64(..PACES)));
+    let key = format!("job-{number}");
+    let call = || run.client.mandates().create(params.clone()).idempotency_key(&key).send();
+    let created = run.insist("create", call).await?;
+    if random.u8(..10) == 0 {
+        let again = run.insist("create", call).await?;
+        if again.id != created.id {
+            run.tally.breach(format!("two mandates under one key: {} and {}", created.id, again.id));
+        }
+    }
+    Ok(created)
+}
+
+impl Job {
+    async fn through(self, random: &mut Rng) -> Result<(), Failure> {
+        let id = self.work.id();
+        let watcher = &self.run.watchers[random.usize(..2)];
+        let (own_wait, updates, watched) = (random.bool(), random.u8(..4) == 0, random.u8(..3) == 0);
+        let limit = Duration::from_secs(if random.u8(..5) == 0 { 3 } else { 600 });
+
+        let own = async {
+            if !own_wait {
+                return Ok(None);
+            }
+            let wait = || async { self.work.wait().timeout(limit).await };
+            self.run.insist("wait", wait).await.map(Some)
+        };
+        let shared = async {
+            let wait = || async { watcher.wait(id).timeout(limit).await };
+            self.run.insist("watcher.wait", wait).await
+        };
+        let states = async {
+            if !updates {
+                return Ok(None);
+            }
+            self.run.insist("wait.updates", || last_state(&self.work)).await.map(Some)
+        };
+        let stream = follow::stream(&self.run, &self.work);
+        let watched_events = async {
+            if watched { follow::watched(&self.run, watcher, &self.work).await.map(Some) } else { Ok(None) }
+        };
+        let (own, shared, states, stream, watched, steered) =
+            tokio::join!(own, shared, states, stream, watched_events, self.steer(random.fork()));
+        let (steered, stream) = (steered?, stream?);
+
+        let ended = self.run.insist("get", || self.work.get().send()).await?;
+        let history = self.history().await?;
+        for seen in [own?, Some(shared?), states?].into_iter().flatten() {
+            add(&self.run.tally.waits);
+            let same = (&seen.status, &seen.current_state, seen.updated_at)
+                == (&ended.status, &ended.current_state, ended.updated_at);
+            if !same {
+                self.breach(format!("a wait gave {}, it is {}", seen.status, ended.status));
+            }
+        }
+        add(&self.run.tally.mandate_streams);
+        self.compare("stream", &stream, &history);
+        if let Some(watched) = watched? {
+            add(&self.run.tally.watched_streams);
+            // It begins where it was first polled, which may be after the end.
+            let from = watched.first().and_then(|first| history.iter().position(|event| event.id == first.0));
+            self.compare("watcher.events", &watched, &history[from.unwrap_or(history.len())..]);
+        }
+        self.check(&history, &ended, &steered);
+        self.run.ended(Ended {
+            job: self.number,
+            mandate: ended.id.clone(),
+            status: ended.status,
+            events: history.len(),
+        });
+        add(&self.run.tally.ended);
+        Ok(())
+    }
+
+    /// What a person does meanwhile.
+    async fn steer(&self, mut random: Rng) -> Result<Steered, Failure> {
+        match self.course {
+            Course::Watch | Course::Fail => Ok(Steered::default()),
+            Course::Approve | Course::Reject | Course::Answer => {
+                Ok(Steered { decided: self.decide(&mut random).await?, ..Steered::default() })
+            }
+            Course::Pause => {
+                sleep(Duration::from_millis(random.u64(..4_000))).await;
+                if self.command("pause").await? {
+                    sleep(Duration::from_millis(random.u64(..2_000))).await;
+                    self.command("resume").await?;
+                }
+                Ok(Steered::default())
+            }
+            Course::Cancel => {
+                sleep(Duration::from_millis(random.u64(..8_000))).await;
+                Ok(Steered { canceled: self.command("cancel").await?, ..Steered::default() })
+            }
+        }
+    }
+
+    /// Whether it applied: a mandate may have ended before.
+    async fn command(&self, name: &'static str) -> Result<bool, Failure> {
+        let key = format!("job-{}-{name}", self.number);
+        let call = || {
+            let call = match name {
+                "pause" => self.work.pause("Wait."),
+                "resume" => self.work.resume("Go on."),
+                _ => self.work.cancel("No longer needed."),
+            };
+            call.idempotency_key(&key).send()
+        };
+        add(&self.run.tally.commands);
+        match self.run.insist(name, call).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_conflict() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn decide(&self, random: &mut Rng) -> Result<Vec<Approval>, Failure> {
+        let mut decided: Vec<Approval> = Vec::new();
+        let (watched, id) = (random.bool(), self.work.id());
+        loop {
+            let asked = if watched {
+                let wait = || async { self.run.watchers[0].wait_for_approval(id).await };
+                self.run.insist("watcher.wait_for_approval", wait).await?
+            } else {
+                let wait = || async { self.work.wait_for_approval().await };
+                self.run.insist("wait_for_approval", wait).await?
+            };
+            let Some(asked) = asked else { return Ok(decided) };
+            if decided.iter().any(|approval| approval.id == asked.id) {
+                self.breach(format!("{} was asked for again after its decision", asked.id));
+                sleep(Duration::from_secs(1)).await;
+                continue;
+            }
+            sleep(Duration::from_millis(random.u64(..500))).await;
+            decided.push(self.decide_one(&asked, random).await?);
+        }
+    }
+
+    async fn decide_one(&self, asked: &Approval, random: &mut Rng) -> Result<Approval, Failure> {
+        let approvals = self.run.client.approvals();
+        let approve = &|key: String| {
+            let params = match self.course {
+                Course::Answer => ApprovalApproveParams::new().input("otp", "483921"),
+                _ => ApprovalApproveParams::new().reason("It is fine."),
+            };
+            approvals.approve(&asked.id, params).idempotency_key(key).send()
+        };
+        let reject = &|key: String| approvals.reject(&asked.id, "Not now.").idempotency_key(key).send();
+        let key = &|what: &str| format!("{}-{what}", asked.id);
+        // Two people who say the same at the same time.
+        let (one, two) = if self.course == Course::Reject {
+            let [one, two] = ["one", "two"].map(|who| self.run.insist("reject", move || reject(key(who))));
+            tokio::join!(one, two)
+        } else {
+            let [one, two] = ["one", "two"].map(|who| self.run.insist("approve", move || approve(key(who))));
+            tokio::join!(one, two)
+        };
+        let (one, two) = (one?, two?);
+        if (&one.id, &one.status, one.resolved_at) != (&two.id, &two.status, two.resolved_at) {
+            self.breach(format!("the same decision twice on {} has two results", one.id));
+        }
+        if random.bool() {
+            let contradicted = if self.course == Course::Reject {
+                self.run.insist("approve, too late", || approve(key("no"))).await
+            } else {
+                self.run.insist("reject, too late", || reject(key("no"))).await
+            };
+            match contradicted {
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                Err(error) => return Err(error.into()),
+                Ok(_) => self.breach(format!("{} was decided twice, differently", asked.id)),
+            }
+        }
+        add(&self.run.tally.decisions);
+        Ok(one)
+    }
+
+    /// All events of the mandate, as the server lists them.
+    async fn history(&self) -> Result<Vec<Event>, Error> {
+        let list = || async { self.work.events().list().limit(100).items().try_collect().await };
+        self.run.insist("events.list", list).await
+    }
+
+    fn compare(&self, name: &str, seen: &Followed, history: &[Event]) {
+        let tally = &self.run.tally;
+        tally.mandate_events.fetch_add(seen.len() as u64, Ordering::Relaxed);
+        if seen.iter().map(|(id, _)| id).eq(history.iter().map(|event| &event.id)) {
+            return;
+        }
+        let times = |event: &Event| seen.iter().filter(|(id, _)| *id == event.id).count() as u64;
+        let lost = history.iter().filter(|event| times(event) == 0).count() as u64;
+        let repeated: u64 = history.iter().map(|event| times(event).saturating_sub(1)).sum();
+        tally.lost.fetch_add(lost, Ordering::Relaxed);
+        tally.repeated.fetch_add(repeated, Ordering::Relaxed);
+        let sequences: Vec<u64> = seen.iter().map(|(_, sequence)| *sequence).collect();
+        let happened: Vec<u64> = history.iter().map(|event| event.sequence).collect();
+        self.breach(format!("{name} gave {sequences:?} of {happened:?}: {lost} lost, {repeated} repeated"));
+    }
+
+    /// Whether each decision and each command had its one effect.
+    fn check(&self, history: &[Event], ended: &Mandate, steered: &Steered) {
+        let Steered { decided, canceled } = steered;
+        let last = history.last().and_then(Event::mandate_status);
+        if last != Some(&ended.status) || !ended.status.is_terminal() {
+            self.breach(format!("its last event says {last:?}, and it is {}", ended.status));
+        }
+        let count = |wanted: &EventType| history.iter().filter(|event| event.event_type == *wanted).count();
+        let (asked, resolved) =
+            (count(&EventType::MandateApprovalRequested), count(&EventType::ApprovalResolved));
+        if (asked, resolved) != (decided.len(), decided.len()) {
+            self.breach(format!("{asked} asked, {} decided, {resolved} resolved", decided.len()));
+        }
+        for approval in decided {
+            let told = history.iter().filter_map(Event::approval).filter(|told| told.id == approval.id);
+            let told: Vec<&ApprovalStatus> = told.map(|told| &told.status).collect();
+            if told != [&ApprovalStatus::Pending, &approval.status] {
+                self.breach(format!("{} is {} and was told to be {told:?}", approval.id, approval.status));
+            }
+        }
+        let sent = history.iter().filter(|event| {
+            event.event_type == EventType::CapabilityExecutionCompleted
+                && event.execution().is_some_and(|run| run.capability == CAPABILITIES[0])
+        });
+        let sent = sent.count();
+        let right = match self.course {
+            Course::Approve | Course::Watch | Course::Pause => {
+                sent == 1 && ended.status == MandateStatus::Completed
+            }
+            Course::Reject | Course::Answer => sent == 0 && ended.status == MandateStatus::Completed,
+            Course::Fail => sent == 0 && ended.status == MandateStatus::Failed,
+            Course::Cancel if *canceled => sent <= 1 && ended.status == MandateStatus::Canceled,
+            Course::Cancel => sent == 1 && ended.status == MandateStatus::Completed,
+        };
+        if !right {
+            let course = self.course;
+            self.breach(format!("it was to {course:?}, and ended {} after {sent} actions", ended.status));
+        }
+    }
+
+    fn breach(&self, what: String) {
+        self.run.tally.breach(format!("mandate {} ({}): {what}", self.number, self.work.id()));
+    }
+}
+
+/// Follows the states to the last one.
+async fn last_state(work: &MandateHandle) -> Result<Mandate, Error> {
+    let mut updates = work.wait().updates();
+    let mut last = None;
+    while let Some(state) = updates.try_next().await? {
+        last = Some(state);
+    }
+    match last {
+        Some(last) => Ok(last),
+        None => work.get().await,
+    }
+}
