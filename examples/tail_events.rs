@@ -4,7 +4,8 @@
 //!                                        [--until-terminal] [--json]
 //!
 //! With `SHADWAY_API_KEY` it follows the service, at `SHADWAY_BASE_URL` if that is set. Without it runs on a local
-//! server with two small mandates, from their first event until both have ended, or the one that is named.
+//! server with two small mandates, from their first event until both have ended; none of them can be named beforehand,
+//! so `--mandate` needs a key.
 //!
 //! Events go to standard output, with `--json` as JSON lines; all else goes to standard error.
 //!
@@ -48,6 +49,11 @@ async fn run() -> Result<ExitCode, Failure> {
         tail(options.stream(&client), &options, usize::MAX).await?;
         return outcome(&client, &options).await;
     }
+    if options.mandate.is_some() {
+        return Err(Failure::configuration(format!(
+            "--mandate needs SHADWAY_API_KEY: without it this runs on a local server with mandates of its own; {USAGE}"
+        )));
+    }
     let server = LocalServer::start().await?;
     let client = server.client()?;
     note(format!(
@@ -59,10 +65,9 @@ async fn run() -> Result<ExitCode, Failure> {
     if options.after.is_none() && options.checkpoint.is_none() {
         events = events.checkpoint(MemoryCheckpoint::new()); // from the very first event on
     }
-    tail(events, &options, if options.mandate.is_some() { 1 } else { WORKLOAD }).await?;
-    let outcome = outcome(&client, &options).await;
+    tail(events, &options, WORKLOAD).await?;
     server.shutdown().await;
-    outcome
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Shows events until the stream ends, so many mandates have ended, or nobody reads on.

@@ -55,3 +55,65 @@ impl Transport {
         result
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use bytes::Bytes;
+    use http::{HeaderMap, Method};
+
+    use super::*;
+    use crate::clock::TokioTimer;
+    use crate::config::{ApiKey, BaseUrl};
+    use crate::transport::{HttpFuture, HttpService, Limits};
+
+    /// Refuses all, and remembers the headers.
+    #[derive(Debug, Clone, Default)]
+    struct Refusing(Arc<Mutex<Vec<HeaderMap>>>);
+
+    impl HttpService for Refusing {
+        fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
+            self.0.lock().unwrap().push(request.into_parts().0.headers);
+            Box::pin(async { Ok(http::Response::builder().status(204).body(Body::from("")).unwrap()) })
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_same_request_opened_again_has_the_key_and_the_headers_of_its_time() {
+        let service = Refusing::default();
+        let mut transport = Transport {
+            service: Box::new(service.clone()),
+            timer: Arc::new(TokioTimer),
+            base_url: BaseUrl::parse("https://api.shadway.com", false).unwrap(),
+            api_key: ApiKey::parse("sk_test_1").unwrap(),
+            headers: HeaderMap::new(),
+            limits: Limits {
+                timeout: None,
+                attempt_timeout: std::time::Duration::from_secs(30),
+                max_retries: 0,
+                max_response_bytes: 1,
+                retry_budget: None,
+            },
+            budget: None,
+        };
+        let request = Request::raw(Method::GET, "/v1/events/stream").unwrap();
+        let position = |id| Some(HeaderValue::from_static(id));
+        transport.open(&request, position("evt_1"), 1).await.unwrap();
+        transport.api_key = ApiKey::parse("sk_test_2").unwrap();
+        transport.headers.insert("x-team", HeaderValue::from_static("a"));
+        transport.open(&request, position("evt_2"), 2).await.unwrap();
+        transport.headers.clear();
+        transport.open(&request, None, 3).await.unwrap();
+
+        let sent = service.0.lock().unwrap();
+        let values = |name: &str| {
+            let values = sent.iter().map(|headers| headers.get(name).map(|value| value.to_str().unwrap()));
+            values.collect::<Vec<_>>()
+        };
+        let keys = ["Bearer sk_test_1", "Bearer sk_test_2", "Bearer sk_test_2"];
+        assert_eq!(values("authorization"), keys.map(Some));
+        assert_eq!(values("x-team"), [None, Some("a"), None]);
+        assert_eq!(values("last-event-id"), [Some("evt_1"), Some("evt_2"), None]);
+    }
+}

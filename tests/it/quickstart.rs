@@ -13,6 +13,12 @@ pub(crate) async fn example(name: &str, variables: &[(&str, &str)]) -> Output {
 
 /// The same with arguments.
 pub(crate) async fn program(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = command(name, arguments, variables);
+    tokio::task::spawn_blocking(move || command.output().expect("the example starts")).await.unwrap()
+}
+
+/// The same, not started yet.
+pub(crate) fn command(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(example_path(name));
     for name in [
         "SHADWAY_API_KEY",
@@ -24,7 +30,7 @@ pub(crate) async fn program(name: &str, arguments: &[&str], variables: &[(&str, 
         command.env_remove(name);
     }
     command.args(arguments).envs(variables.iter().copied());
-    tokio::task::spawn_blocking(move || command.output().expect("the example starts")).await.unwrap()
+    command
 }
 
 /// Built by the same `cargo test`, beside the folder of this test.

@@ -1,7 +1,9 @@
 //! The program that shows events, as a person or a script runs it.
 
+use std::collections::HashSet;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use shadway::Client;
@@ -13,7 +15,8 @@ use shadway::types::{EventId, MandateId};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::quickstart::{program, text};
+use crate::quickstart::{command, program, text};
+use crate::support::seed;
 use crate::support::streams::event;
 
 /// The position before the local server's first event.
@@ -92,8 +95,10 @@ async fn as_json_the_data_are_printed_as_they_were_sent() {
 }
 
 #[tokio::test]
-async fn as_json_there_is_a_line_for_each_event() {
+async fn as_json_there_is_a_line_for_each_event_of_the_mandate_after_the_one_given() {
     let server = LocalServer::start().await.unwrap();
+    // Another's events are none of this one's.
+    ended(&server.client().unwrap()).await;
     let (mandate, events) = ended(&server.client().unwrap()).await;
     let output =
         run(&server, &["--json", "--mandate", mandate.as_str(), "--after", START, "--until-terminal"]).await;
@@ -172,6 +177,8 @@ async fn bad_arguments_and_configuration_are_exit_status_2_with_the_reason() {
         (vec!["--after"], "--after"),
         (vec!["--json=yes"], "--json"),
         (vec!["--until-terminal"], "--until-terminal needs --mandate"),
+        (vec!["--mandate", "mnd_1"], "--mandate needs SHADWAY_API_KEY"),
+        (vec!["--mandate", "mnd_1", "--until-terminal", "--json"], "--mandate needs SHADWAY_API_KEY"),
     ] {
         let output = program("tail_events", &arguments, &[]).await;
         assert_eq!((output.status.code(), lines(&output).len()), (Some(2), 0), "{arguments:?}");
@@ -210,4 +217,80 @@ async fn a_lost_connection_shows_on_standard_error_only_and_no_text_reaches_the_
     assert!(said[1].starts_with("the service ended the stream; connecting again in "), "{said:?}");
     let second = &service.received_requests().await.unwrap()[1];
     assert_eq!(second.headers["last-event-id"], "evt_2");
+}
+
+/// Kills the program once it has printed so many lines, or the end of the last mandate; all the lines it has printed.
+fn killed(mut program: Command, lines: usize, mut is_last: impl FnMut(&Value) -> bool) -> Vec<Value> {
+    let mut program =
+        program.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the example starts");
+    let mut printed = BufReader::new(program.stdout.take().unwrap());
+    let mut text = Vec::new();
+    for _ in 0..lines {
+        let start = text.len();
+        if printed.read_until(b'\n', &mut text).unwrap() == 0 || is_last(&line(&text[start..])) {
+            break;
+        }
+    }
+    // SIGKILL, where there are signals: wherever it is, it does nothing more.
+    program.kill().unwrap();
+    program.wait().unwrap();
+    // What it had printed by then; a line that was cut is none.
+    printed.read_to_end(&mut text).unwrap();
+    text.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n")).map(line).collect()
+}
+
+fn line(text: &[u8]) -> Value {
+    serde_json::from_slice(text).expect("a line of JSON")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_again_and_again_it_prints_every_event_and_only_the_last_line_of_a_life_twice() {
+    const LIVES: usize = 8;
+    const MANDATES: usize = 3;
+    let mut random = fastrand::Rng::with_seed(seed());
+    let server = LocalServer::start().await.unwrap();
+    let client = server.client().unwrap();
+    let agent = AgentCreateParams::new("A", "p/m").capabilities(["email.send"]);
+    let agent = client.agents().create(agent).await.unwrap();
+    let path = file("killed");
+    let mut lives: Vec<Vec<String>> = Vec::new();
+    let (mut created, mut ended) = (0, HashSet::new());
+    while lives.len() < LIVES || ended.len() < created {
+        if lives.len() < LIVES {
+            for _ in 0..MANDATES {
+                let mandate = MandateCreateParams::new(&agent.id, "Ask sales@atlas.example for a quote.");
+                client.mandates().create(mandate).await.unwrap();
+                created += 1;
+            }
+        }
+        let lines = random.usize(..10);
+        let service = [("SHADWAY_API_KEY", server.api_key()), ("SHADWAY_BASE_URL", server.url())];
+        let program = command("tail_events", &["--checkpoint", path.to_str().unwrap(), "--json"], &service);
+        let mut before = ended.clone();
+        let mut end = move |event: &Value| {
+            if event["data"]["mandate"]["status"] == "completed" {
+                before.insert(event["mandate"].clone());
+            }
+            before.len() == created
+        };
+        let printed = tokio::task::spawn_blocking(move || killed(program, lines, &mut end)).await.unwrap();
+        ended.extend(
+            printed
+                .iter()
+                .filter(|event| event["data"]["mandate"]["status"] == "completed")
+                .map(|event| event["mandate"].clone()),
+        );
+        lives.push(printed.iter().map(|event| event["id"].as_str().unwrap().to_owned()).collect());
+    }
+    let events: Vec<Event> = client.events().list().limit(100).items().try_collect().await.unwrap();
+    let mut handled = 0;
+    for (number, life) in lives.iter().enumerate() {
+        let Some(first) = life.first() else { continue };
+        let first = events.iter().position(|event| event.id == first.as_str()).unwrap();
+        assert!(first == handled || first + 1 == handled, "life {number} begins at {first} after {handled}");
+        let expected = events.iter().skip(first).map(|event| event.id.as_str());
+        assert!(expected.take(life.len()).eq(life), "life {number}: {life:?}");
+        handled = first + life.len();
+    }
+    assert_eq!(handled, events.len());
 }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::decoder::{Block, Decoder, TooLarge};
 
+mod connections;
 mod corpus;
 mod oracle;
 mod random;

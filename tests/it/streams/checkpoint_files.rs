@@ -13,7 +13,7 @@ use crate::support::streams::{Player, event, open};
 const MANDATE: &str = "mandate:mnd_1";
 
 /// An empty folder of the test's own.
-fn folder(name: &str) -> PathBuf {
+pub(super) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();

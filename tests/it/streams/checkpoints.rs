@@ -126,7 +126,7 @@ impl HttpService for Busy {
 
 /// A store whose saves take a while, or fail.
 #[derive(Clone, Default)]
-struct Slow {
+pub(super) struct Slow {
     kept: MemoryCheckpoint,
     saves: Arc<Mutex<Vec<EventId>>>,
     fails: bool,

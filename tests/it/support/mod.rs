@@ -14,6 +14,7 @@ use tokio::time::Instant;
 pub(crate) mod fleet;
 pub(crate) mod recorder;
 pub(crate) mod streams;
+pub(crate) mod torn;
 pub(crate) mod world;
 
 /// What becomes of one request.
@@ -197,6 +198,15 @@ impl Timer for FixedDate {
     fn wall_clock(&self) -> SystemTime {
         self.0
     }
+}
+
+/// What a test's chance begins with, this thread's own included; printed, so that one that fails can be made again.
+#[expect(clippy::print_stdout, reason = "shown if the test fails")]
+pub(crate) fn seed() -> u64 {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    fastrand::seed(seed);
+    seed
 }
 
 pub(crate) fn agent() -> Value {
