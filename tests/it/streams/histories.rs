@@ -121,3 +121,13 @@ async fn a_mandate_that_had_ended_ends_a_stream_in_doubt_with_all_its_events() {
     ended(&mut events).await;
     assert_eq!(player.open(), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_asked_for_again_waits_for_no_read_that_nobody_polls() {
+    let player = Player::new([opening("evt_2"), beating(open())]).lists(late(1, &[1, 2]));
+    let player = player.reads_take(millis(300)).one_at_a_time();
+    let mut events = player.stream().checkpoint(MemoryCheckpoint::new()).until_terminal();
+    let started = Instant::now();
+    assert_eq!(take(&mut events, 2).await, ["evt_1", "evt_2"]);
+    assert_eq!(started.elapsed().as_millis(), 250);
+}
