@@ -9,6 +9,7 @@ use http::StatusCode;
 use crate::model::agents::AgentCapabilityStatus;
 use crate::model::errors::{ApiError, ErrorCode};
 use crate::model::mandates::Mandate;
+use crate::model::types::EventId;
 
 /// What a call gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -73,6 +74,9 @@ pub enum ErrorKind {
     CursorTooOld,
     /// The checkpoint of a stream could not be loaded or saved; the store's error is the source.
     Checkpoint,
+    /// A stream with an empty checkpoint brought an event, and the list of the events so far stayed empty for about a
+    /// minute after that. Nothing was given out or saved: to begin anew loses nothing.
+    HistoryMissing,
     /// A list gave a cursor a second time.
     Pagination,
     /// A capability of an agent that was waited for won't be ready by itself.
@@ -147,6 +151,8 @@ pub(crate) enum Cause {
     CursorTooOld(Box<ApiError>),
     #[error("the position of the stream could not be {0}")]
     Checkpoint(&'static str, #[source] BoxError),
+    #[error("the stream brought the event {}, and the list of the events so far stays empty", one_line(.0.as_str()))]
+    HistoryMissing(EventId),
     #[error("{0}")]
     NotReady(String),
     #[error("the list gave the same cursor twice")]
@@ -203,6 +209,7 @@ impl Error {
             Cause::ResponseTooLarge(_) | Cause::EventTooLarge(_) => ErrorKind::ResponseTooLarge,
             Cause::CursorTooOld(_) => ErrorKind::CursorTooOld,
             Cause::Checkpoint(..) => ErrorKind::Checkpoint,
+            Cause::HistoryMissing(_) => ErrorKind::HistoryMissing,
             Cause::NotReady(_) => ErrorKind::NotReady,
             Cause::RepeatedCursor => ErrorKind::Pagination,
         }
@@ -239,9 +246,11 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         let trouble = self.status().is_none_or(is_retried_status);
         match self.kind() {
-            ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::WaitTimeout | ErrorKind::RateLimit => {
-                true
-            }
+            ErrorKind::Connection
+            | ErrorKind::Timeout
+            | ErrorKind::WaitTimeout
+            | ErrorKind::RateLimit
+            | ErrorKind::HistoryMissing => true,
             ErrorKind::Server => trouble,
             ErrorKind::Conflict => self.code() == Some(&ErrorCode::IdempotencyInProgress),
             _ => false,

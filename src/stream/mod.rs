@@ -19,6 +19,7 @@ use crate::model::types::EventId;
 use crate::transport::Body;
 
 mod backoff;
+mod beginning;
 mod checkpoint;
 mod connection;
 mod cursor;
@@ -37,6 +38,7 @@ mod steps;
 mod tests;
 
 use backoff::Backoff;
+use beginning::Beginning;
 pub use checkpoint::{
     Checkpoint, CheckpointFileError, CheckpointFuture, CheckpointViolation, FileCheckpoint, MemoryCheckpoint,
     checkpoint_conformance,
@@ -104,6 +106,7 @@ pub struct EventStream {
     list: Box<dyn Fn(Option<u64>) -> History + Send + Sync>,
     keeper: Option<Keeper>,
     cursor: Cursor,
+    beginning: Beginning,
     event_types: Vec<EventType>,
     idle_timeout: Duration,
     max_reconnects: Option<u32>,
@@ -157,6 +160,7 @@ impl EventStream {
             keeper: None,
             call: Some(call),
             cursor: Cursor::default(),
+            beginning: Beginning::default(),
             event_types: Vec::new(),
             idle_timeout: IDLE_TIMEOUT,
             max_reconnects: None,

@@ -28,6 +28,11 @@ impl EventStream {
     /// far as the service keeps them, and then followed, with none missing or repeated in between; with
     /// [`resume_after`](Self::resume_after) an empty store starts there instead.
     ///
+    /// A list that is empty may lag behind the stream. It is asked for again for about a minute, and anew when an event
+    /// comes; until it shows something no position is saved and no event given out. If it stays empty for about a
+    /// minute after an event has come, that is an error of the kind
+    /// [`HistoryMissing`](crate::ErrorKind::HistoryMissing).
+    ///
     /// An event counts as handled when the next one is asked for, and then its position is saved, before anything
     /// else is read. So after a crash the event that was in hand comes again, and no other: make handling it twice
     /// harmless. Of events that are not given out the position is saved when nothing more is at hand. A program

@@ -65,8 +65,7 @@ impl EventStream {
                 let (found, ended_before) = (rest.skips_to.is_none(), rest.ended_before);
                 // A list without the event by which the mandate ended is not yet whole.
                 if !ended_before && self.ending.as_mut().is_some_and(Ending::goes_on) {
-                    // In place of a connection that was no failure.
-                    self.attempts = self.attempts.saturating_sub(1);
+                    self.replace_connection();
                     self.phase = Phase::Start;
                 } else if !found && self.cursor.is_given() {
                     // The caller's position is no event: it is before all of them. The one at which the service began

@@ -172,3 +172,33 @@ fn an_event_can_be_read_from_a_value_and_a_reader_too() {
     assert_eq!(serde_json::from_value::<Event>(json.clone()).unwrap(), same);
     assert_eq!(serde_json::from_reader::<_, Event>(json.to_string().as_bytes()).unwrap(), same);
 }
+
+#[test]
+fn the_raw_data_are_what_was_sent_to_the_last_digit() {
+    let status = |blank: &str| {
+        let mandate = mandate("running");
+        format!(
+            r#"{{"zone":1.10,{blank}"previousStatus":null,"mandate":{mandate},"big":123456789012345678901234567890}}"#
+        )
+    };
+    let decode = |event_type: &str, data: &str| -> Event {
+        let text = format!(r#"{{"id":"e","type":"{event_type}","sequence":1,"mandate":"m","data":{data}}}"#);
+        serde_json::from_str(&text).unwrap()
+    };
+    for (event_type, data, known) in [
+        ("mandate.status_changed", status("").as_str(), true),
+        ("mandate.status_changed", r#"{"mandate":1.0}"#, false),
+        ("agent.retired", "[null,1e2]", false),
+        ("agent.retired", "null", false),
+    ] {
+        let event = decode(event_type, data);
+        assert_eq!((event.is_known(), event.raw_data().unwrap().get()), (known, data));
+        assert_eq!(event.clone().raw_data(), event.raw_data());
+    }
+    // How they were written makes no other event of it.
+    let [tight, loose] = ["", "  "].map(|blank| decode("mandate.status_changed", &status(blank)));
+    assert_eq!(tight, loose);
+    assert_ne!(tight.raw_data(), loose.raw_data());
+    let bare: Event = serde_json::from_str(r#"{"id":"e","type":"agent.retired"}"#).unwrap();
+    assert_eq!(bare.raw_data().unwrap().get(), "null");
+}

@@ -23,7 +23,7 @@ use crate::resources::poll::{self, PollOptions};
 /// before. It gives `None` when the mandate ends, or had ended, without asking.
 ///
 /// It looks at once and follows the mandate's events, as a [`Wait`](super::Wait) does: what doesn't end that one
-/// doesn't end this one, and dropping it never affects the mandate. An approval may be decided elsewhere at any time,
+/// doesn't end this one, it is as late at most, and dropping it never affects the mandate. An approval may be decided elsewhere at any time,
 /// so by the time it arrives it may no longer be pending.
 #[derive(Debug, Clone)]
 #[must_use = "a wait does nothing until it is awaited"]
@@ -48,7 +48,7 @@ impl ApprovalWait {
     }
 
     /// How often to look when no event calls for it, 10 ms at least. Without it about every 30 s while the stream
-    /// is open, and while there is none, first after a second and then less and less often, up to 30 s.
+    /// is open, and while there is none each second for two minutes and then less and less often, up to 30 s.
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.options.interval = Some(interval);
         self
@@ -85,8 +85,9 @@ pub(super) fn hint(event: &Event) -> Hint {
         EventType::MandateApprovalRequested => Hint::Over,
         EventType::MandateStatusChanged => match event.mandate_status() {
             Some(MandateStatus::NeedsApproval) => Hint::Over,
-            Some(status) if status.is_terminal() => Hint::Over,
-            _ => Hint::Changed,
+            Some(status) if !status.is_terminal() => Hint::Changed,
+            // Also one whose data doesn't fit: it may be either.
+            _ => Hint::Over,
         },
         _ => Hint::Nothing,
     }
@@ -105,6 +106,7 @@ impl IntoFuture for ApprovalWait {
                 Look::Asked(_) => true,
                 Look::Not(mandate) => mandate.status.is_terminal(),
             },
+            status: |_| None,
             hint,
             timed_out: |limit, last| {
                 let last = last.and_then(|look| match look {

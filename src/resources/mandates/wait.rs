@@ -15,7 +15,7 @@ use super::watch::{Hint, Subject, Watch};
 use crate::call::CallFuture;
 use crate::error::{Error, Result};
 use crate::model::events::{Event, EventType};
-use crate::model::mandates::{Mandate, MandateStatus};
+use crate::model::mandates::Mandate;
 use crate::resources::poll::{self, PollOptions};
 
 /// A wait for a mandate to end: completed, failed, canceled or expired. From
@@ -23,10 +23,16 @@ use crate::resources::poll::{self, PollOptions};
 ///
 /// Awaited, it gives the mandate as it ended, also one that had ended before.
 ///
-/// It reads the mandate at once and follows its events, and each event that may matter makes it read again; what the
-/// read says counts. Should no event come, it reads all the same: about every 30 s while the stream is open, and
-/// while there is none, first after a second and then less and less often, up to 30 s. So a stream that is refused
-/// costs time and never the result; it is asked for again about once a minute.
+/// It reads the mandate at once and follows its events, and each event that may matter makes it read again, as does each
+/// opening of the stream; what the read says counts. One that lags behind the event is made again after 250 ms, and then
+/// after a quarter of the time since the event, for two minutes. Should no event come, it reads all the same: about every
+/// 30 s while the stream is open, and while there is none each second for two minutes, then after a quarter of the time
+/// beyond that, up to 30 s.
+///
+/// So it returns within a second of the change while the stream is open, and as long as it has not been away for longer
+/// than two minutes, in whatever way: refused, cut, or with headers held back. After that it may be late by a quarter of
+/// the time beyond, by 30 s at most. A stream that is refused costs time and never the result; it is asked for again
+/// about once a minute.
 ///
 /// A connection that fails, a rate limit or a service in trouble does not end a wait; a mandate that can't be read
 /// (401, 403, 404) does. A status this version does not know counts as not ended. Dropping it closes the stream and
@@ -60,7 +66,9 @@ impl Wait {
     }
 
     /// The same wait as a stream: every state that is seen, each once, the final one last. Here every event of the
-    /// mandate makes it read, since each may come with a new [`current_state`](Mandate::current_state).
+    /// mandate makes it read, since each may come with a new [`current_state`](Mandate::current_state); one that tells of
+    /// a status does so until a read says the same, or another event something else. A state that lasts for less time
+    /// than a read lags behind may not be seen.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -87,6 +95,7 @@ impl Wait {
         let subject = Subject {
             read: Box::new(move || Box::pin(self.handle.get().max_retries(0).send())),
             done: |mandate: &Mandate| mandate.status.is_terminal(),
+            status: |mandate| Some(&mandate.status),
             hint,
             timed_out: Error::wait_timeout,
         };
@@ -98,16 +107,18 @@ impl Wait {
 pub(super) fn status_event(event: &Event) -> Hint {
     match event.mandate_status() {
         Some(status) if status.is_terminal() => Hint::Over,
-        // Also one whose data doesn't fit.
-        _ if event.event_type == EventType::MandateStatusChanged => Hint::Changed,
-        _ => Hint::Nothing,
+        Some(_) => Hint::Changed,
+        // Its data doesn't fit, so it may be the end.
+        None if event.event_type == EventType::MandateStatusChanged => Hint::Over,
+        None => Hint::Nothing,
     }
 }
 
 fn any_event(event: &Event) -> Hint {
-    match event.mandate_status().is_some_and(MandateStatus::is_terminal) {
-        true => Hint::Over,
-        false => Hint::Changed,
+    match event.mandate_status() {
+        Some(status) if !status.is_terminal() => Hint::Status(status.clone()),
+        None if event.event_type != EventType::MandateStatusChanged => Hint::Changed,
+        _ => Hint::Over,
     }
 }
 

@@ -9,6 +9,7 @@ mod checkpoint_files;
 mod checkpoints;
 mod ends;
 mod events;
+mod histories;
 mod kills;
 mod reconnects;
 mod silence;

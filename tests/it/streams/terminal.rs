@@ -265,6 +265,37 @@ async fn a_read_that_nobody_polls_holds_up_no_other_request() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_read_that_was_under_way_at_the_end_holds_up_no_other_request() {
+    let over = || open().at(millis(10), status_event(1, "completed"));
+    let player = || Player::new([over()]).reads_take(millis(50)).one_at_a_time();
+    for fails in [false, true] {
+        let client = player().builder().build().unwrap();
+        let mut events =
+            client.mandate("mnd_1").events().stream().until_terminal().event_types(["never.happened"]);
+        if fails {
+            events = events.max_event_bytes(20);
+            assert_eq!(item(&mut events).await.unwrap_err().kind(), ErrorKind::ResponseTooLarge);
+        } else {
+            assert!(item(&mut events).await.unwrap().is_none());
+        }
+        // The stream is still there, and polled no more.
+        timeout(SECOND, client.mandates().get("mnd_1")).await.expect("a free place").unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_resumed_nothing_has_reads_soon_again() {
+    let beats = (1..10).fold(open(), |play, beat| play.at(10 * beat * SECOND, ":\n\n"));
+    let player = Player::new([beats.at(95 * SECOND, ":\n\n").then(End::Cut), open()]);
+    // Those at 0, 1, 3, 7, 15, 31, 61 and 91 s, and one that lags after the new opening.
+    let player = player.statuses(std::iter::repeat_n("running", 9).chain(["completed"]));
+    let started = Instant::now();
+    ended(&mut player.stream().until_terminal()).await;
+    assert!(started.elapsed() < millis(98_500), "{:?}", started.elapsed());
+    assert_eq!((player.count(), player.reads()), (2, 10));
+}
+
+#[tokio::test(start_paused = true)]
 async fn events_in_quick_succession_cost_a_read_a_second() {
     let sent = (1..=100).fold(open(), |play, number| play.at(millis(100 * number), event(number)));
     let player = Player::new([sent.at(11 * SECOND, status_event(101, "completed"))]);

@@ -81,6 +81,8 @@ pub(crate) enum Change {
     Rumor(&'static str),
     /// A status that no event tells of.
     Unsaid(&'static str),
+    /// A status, by an event whose data don't fit.
+    Garbled(&'static str),
 }
 
 #[derive(Clone)]
@@ -138,9 +140,12 @@ impl World {
         self
     }
 
+    pub(crate) fn client(&self) -> Client {
+        Client::builder().api_key("sk_test_1").http_service(self.clone()).build().unwrap()
+    }
+
     pub(crate) fn work(&self) -> MandateHandle {
-        let client = Client::builder().api_key("sk_test_1").http_service(self.clone()).build().unwrap();
-        client.mandate("mnd_1")
+        self.client().mandate("mnd_1")
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -183,7 +188,7 @@ impl World {
 
     fn status(&self, time: Duration) -> &'static str {
         let statuses = self.by(time).filter_map(|change| match change {
-            Change::Status(status) | Change::Unsaid(status) => Some(status),
+            Change::Status(status) | Change::Unsaid(status) | Change::Garbled(status) => Some(status),
             Change::Asks | Change::Rumor(_) => None,
         });
         statuses.last().unwrap_or("running")
@@ -244,6 +249,7 @@ impl World {
             Change::Status(status) | Change::Rumor(status) => {
                 ("mandate.status_changed", json!({"mandate": mandate(status), "previousStatus": "running"}))
             }
+            Change::Garbled(_) => ("mandate.status_changed", json!({"mandate": "it changed"})),
             Change::Unsaid(_) => return ":\n\n".to_owned(),
             Change::Asks => ("mandate.approval_requested", json!({"approval": approval()})),
         };

@@ -52,8 +52,79 @@ async fn those_who_are_not_polled_hold_up_nobody() {
     let started = Instant::now();
     fleet.set(49, "completed");
     soon(polled).await.unwrap().unwrap();
-    assert!(started.elapsed() <= millis(2_050), "{:?}", started.elapsed());
+    assert!(started.elapsed() <= millis(255), "{:?}", started.elapsed());
     assert_eq!(fleet.counts().streams, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_are_not_polled_any_more_hold_up_others_by_a_quarter_second_at_most_and_one_not_at_all() {
+    for (abandoned, most) in [(1, 5), (2, 255), (100, 255)] {
+        for waited in (0..1_000).step_by(37).map(millis) {
+            let fleet = Fleet::new(200, millis(5));
+            let watcher = fleet.client().watcher();
+            let polled = spawn(&watcher, 0);
+            sleep(2 * SECOND).await;
+            // The newest are the first to be woken.
+            let mut busy: Vec<_> =
+                (1..=abandoned).map(|number| watcher.wait(id(number)).into_future()).collect();
+            for wait in &mut busy {
+                assert!(futures_util::poll!(wait).is_pending());
+            }
+            sleep(waited).await;
+            fleet.set(0, "completed");
+            let started = Instant::now();
+            soon(polled).await.unwrap().unwrap();
+            let late = started.elapsed();
+            assert!(late <= millis(5 + most), "{abandoned}, after {waited:?}: {late:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn readers_that_are_streams_and_are_asked_no_more_hold_up_others_by_a_quarter_second_at_most() {
+    for (abandoned, most) in [(1, 1), (10, 251)] {
+        for waited in (0..1_000).step_by(37).map(millis) {
+            let fleet = Fleet::new(20, millis(5));
+            let watcher = fleet.client().watcher();
+            let mut events = watcher.events(id(0));
+            let polled = tokio::spawn(async move { sequences(&mut events, 1).await });
+            sleep(2 * SECOND).await;
+            let mut readers: Vec<_> = (1..=abandoned).map(|number| watcher.events(id(number))).collect();
+            for reader in &mut readers {
+                let asked = futures_util::StreamExt::next(reader);
+                assert!(futures_util::FutureExt::now_or_never(asked).is_none());
+            }
+            sleep(waited).await;
+            fleet.tell(0, "test.happened", json!({}));
+            let started = Instant::now();
+            assert_eq!(soon(polled).await.unwrap(), [1]);
+            let late = started.elapsed();
+            assert!(late <= millis(most), "{abandoned}, after {waited:?}: {late:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watcher_to_which_nothing_happens_is_woken_a_few_times_a_second_however_many_wait() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let fleet = Fleet::new(100, millis(5));
+    let watcher = fleet.client().watcher();
+    let polls = Arc::new(AtomicUsize::new(0));
+    let _waits: Vec<_> = (0..100)
+        .map(|number| {
+            let (mut wait, polls) = (watcher.wait(id(number)).into_future(), Arc::clone(&polls));
+            tokio::spawn(std::future::poll_fn(move |context| {
+                polls.fetch_add(1, Ordering::Relaxed);
+                wait.as_mut().poll(context)
+            }))
+        })
+        .collect();
+    sleep(5 * SECOND).await;
+    let before = polls.load(Ordering::Relaxed);
+    sleep(10 * SECOND).await;
+    let polled = polls.load(Ordering::Relaxed) - before;
+    assert!(polled <= 50, "{polled} times in ten seconds");
 }
 
 #[tokio::test(start_paused = true)]
@@ -154,5 +225,6 @@ async fn the_first_of_many_that_end_at_once_returns_first() {
     for wait in waits {
         first = first.min(soon(wait).await.unwrap() - before);
     }
-    assert!(first <= 100, "{first} were read before the first returned");
+    // Two rounds: whoever was woken beside the first to come may have its turn before those that were found.
+    assert!(first <= 150, "{first} were read before the first returned");
 }

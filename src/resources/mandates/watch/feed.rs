@@ -45,7 +45,9 @@ struct State {
     open: AtomicBool,
     /// The connection that is made, or was made last, goes on after an event.
     resumes: AtomicBool,
-    /// A connection was opened that doesn't, and this has not been asked for yet.
+    /// A connection was opened, and this has not been asked for yet.
+    opened: AtomicBool,
+    /// And it doesn't go on after an event.
     missed: AtomicBool,
 }
 
@@ -108,6 +110,11 @@ impl Feed {
         self.state.open.load(Ordering::Relaxed)
     }
 
+    /// Whether it was opened since this was last asked.
+    pub(crate) fn take_opened(&self) -> bool {
+        self.state.opened.swap(false, Ordering::Relaxed)
+    }
+
     /// Whether it was opened, since this was last asked, in a way that may have missed what happened before.
     pub(crate) fn take_missed(&self) -> bool {
         self.state.missed.swap(false, Ordering::Relaxed)
@@ -132,6 +139,7 @@ fn observed(opener: &Opener, state: &Arc<State>) -> EventStream {
         }
         StreamState::Open => {
             state.open.store(true, Ordering::Relaxed);
+            state.opened.store(true, Ordering::Relaxed);
             if !state.resumes.load(Ordering::Relaxed) {
                 state.missed.store(true, Ordering::Relaxed);
             }

@@ -15,6 +15,7 @@ use crate::call::CallFuture;
 use crate::clock::{Sleep, Timer};
 use crate::error::{Error, Result};
 use crate::model::events::Event;
+use crate::model::mandates::MandateStatus;
 use crate::resources::poll::{LAST_READ, PollOptions};
 
 pub(crate) mod feed;
@@ -27,12 +28,14 @@ use pace::Pace;
 const EVENTS_AT_ONCE: usize = 64;
 
 /// What an event means to a wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hint {
     Nothing,
     /// A read may tell something new.
     Changed,
-    /// A read tells that the wait is over, or will in a moment.
+    /// A read tells this status, or will in a moment.
+    Status(MandateStatus),
+    /// A read tells that the wait is over, or will in a moment; or it may, since what the event says is not clear.
     Over,
 }
 
@@ -40,6 +43,7 @@ pub(crate) enum Hint {
 pub(crate) struct Subject<T> {
     pub(crate) read: Box<dyn Fn() -> CallFuture<T> + Send + Sync>,
     pub(crate) done: fn(&T) -> bool,
+    pub(crate) status: fn(&T) -> Option<&MandateStatus>,
     pub(crate) hint: fn(&Event) -> Hint,
     pub(crate) timed_out: fn(Duration, Option<T>) -> Error,
 }
@@ -68,6 +72,8 @@ struct Following<T> {
     reading: Option<CallFuture<T>>,
     /// Something has called for a read since the last one began.
     due: bool,
+    /// What an event has said last that no read has said yet.
+    told: Hint,
     pace: Pace,
     pause: Option<Sleep>,
     /// The pause is over.
@@ -96,6 +102,7 @@ impl<T: Send + 'static> Watch<T> {
             feed: Feed::new(opener, timer),
             reading: None,
             due: true,
+            told: Hint::Nothing,
             pace: Pace::new(self.options.interval, now),
             pause: None,
             rested: false,
@@ -140,6 +147,7 @@ impl<T: Send + 'static> Following<T> {
                     Ok(state) => {
                         self.pace.answered();
                         self.pace.rounded(timer.now());
+                        self.compare((subject.status)(&state));
                         return Poll::Ready(Step::State(state));
                     }
                     Err(error) if error.passes() => {
@@ -163,24 +171,35 @@ impl<T: Send + 'static> Following<T> {
     fn listen(&mut self, context: &mut Context<'_>, timer: &dyn Timer, hint: fn(&Event) -> Hint) {
         for taken in 1.. {
             let Poll::Ready(event) = self.feed.poll(context) else { break };
-            match hint(&event) {
-                Hint::Nothing => {}
-                Hint::Changed => self.due = true,
-                Hint::Over => {
-                    self.due = true;
-                    self.pace.told(timer.now());
-                }
-            }
+            self.hear(hint(&event), timer);
             if taken == EVENTS_AT_ONCE {
                 context.waker().wake_by_ref();
                 break;
             }
         }
-        if self.feed.take_missed() {
+        if self.feed.take_opened() {
             self.due = true;
         }
         if self.pace.stream_is_open(self.feed.is_open(), timer.now()) {
             self.pause = None;
+        }
+    }
+
+    fn hear(&mut self, hint: Hint, timer: &dyn Timer) {
+        self.due |= hint != Hint::Nothing;
+        if matches!(hint, Hint::Status(_) | Hint::Over) {
+            self.pace.told(timer.now());
+            if self.told != Hint::Over {
+                self.told = hint;
+            }
+        }
+    }
+
+    /// A read that agrees with what was told has caught up. One that says the wait is over ends it.
+    fn compare(&mut self, read: Option<&MandateStatus>) {
+        if matches!(&self.told, Hint::Status(told) if read == Some(told)) {
+            self.told = Hint::Nothing;
+            self.pace.caught_up();
         }
     }
 

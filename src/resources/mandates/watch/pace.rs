@@ -6,8 +6,11 @@ use crate::resources::poll::{LONGEST_WISH, SHORTEST_INTERVAL};
 
 /// While the stream is open: a second look, should it be open and yet bring nothing.
 const HEALTHY: Duration = Duration::from_secs(30);
-/// While it isn't: the first delay.
+/// While it isn't, or while reads fail: the first delay.
 const AWAY: Duration = Duration::from_secs(1);
+/// For so long after the stream was lost the delay stays the first: nothing is seen later than that, and an outage costs
+/// about 140 reads.
+const CLOSELY: Duration = Duration::from_secs(120);
 /// After an event that says what the read doesn't: the first delay.
 const BEHIND: Duration = Duration::from_millis(250);
 /// The longest delay, whatever it grew from.
@@ -17,8 +20,8 @@ const PROVEN: Duration = Duration::from_secs(5);
 
 /// What the delay between two reads depends on.
 ///
-/// A delay that grows is a quarter of the time the trouble has lasted: what it hides is then seen late by a quarter
-/// of that time at most.
+/// A delay that grows is a quarter of the time the trouble has lasted, or has lasted beyond [`CLOSELY`]: what it hides is
+/// then seen late by a quarter of that time at most.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// The caller's interval, which then holds whatever the stream does.
@@ -60,9 +63,19 @@ impl Pace {
         self.behind = Some(now);
     }
 
+    /// The reads say it now.
+    pub(crate) fn caught_up(&mut self) {
+        self.behind = None;
+    }
+
     /// All is read now, so the delay begins anew.
     pub(crate) fn rounded(&mut self, now: Instant) {
         self.round = now;
+    }
+
+    /// Whether all was read so shortly before that a stream that is back calls for no more.
+    pub(crate) fn has_just_rounded(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.round) < AWAY
     }
 
     pub(crate) fn answered(&mut self) {
@@ -83,13 +96,15 @@ impl Pace {
     /// The next delay; `random`, from 0 to 1, so that many waits don't read in step.
     pub(crate) fn delay(&self, now: Instant, random: f64) -> Duration {
         let away = self.away.filter(|_| self.opened.is_none());
-        // The later one: what began a moment ago may soon be over.
-        let trouble = away.max(self.failing);
         let jitter = 0.75 + random / 4.0;
-        let delay = match (self.interval, trouble) {
-            (Some(interval), _) => interval.max(SHORTEST_INTERVAL),
-            (None, Some(since)) => grown(since, now, AWAY).mul_f64(jitter),
-            (None, None) => HEALTHY.mul_f64(jitter),
+        let delay = match (self.interval, self.failing, away) {
+            (Some(interval), ..) => interval.max(SHORTEST_INTERVAL),
+            // The later one: what began a moment ago may soon be over.
+            (None, Some(failing), away) => {
+                grown(away.map_or(failing, |away| away.max(failing)), now, AWAY).mul_f64(jitter)
+            }
+            (None, None, Some(away)) => grown(away + CLOSELY, now, AWAY).mul_f64(jitter),
+            (None, None, None) => HEALTHY.mul_f64(jitter),
         };
         // However often it begins anew, since the stream comes and goes.
         let most = match (self.interval, self.failing) {
@@ -124,10 +139,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_stream_the_delay_is_a_second_and_then_a_quarter_of_the_time() {
+    fn without_a_stream_the_delay_is_a_second_for_two_minutes_and_then_a_quarter_of_the_time_since() {
         let now = start();
         let mut pace = Pace::new(None, now);
-        for (passed, delay) in [(0, 1_000), (4, 1_000), (8, 2_000), (100, 25_000), (10_000, 30_000)] {
+        for (passed, delay) in
+            [(0, 1_000), (100, 1_000), (124, 1_000), (128, 2_000), (220, 25_000), (10_000, 30_000)]
+        {
             pace.rounded(now + passed * SECOND);
             assert_eq!(pace.delay(now + passed * SECOND, 1.0).as_millis(), delay, "after {passed} s");
         }
@@ -151,11 +168,11 @@ mod tests {
     fn a_stream_that_opens_and_closes_again_and_again_is_no_better_than_none() {
         let now = start();
         let mut pace = Pace::new(None, now);
-        for second in 0..40 {
+        for second in 0..160 {
             pace.stream_is_open(second % 2 == 0, now + second * SECOND);
         }
-        pace.rounded(now + 40 * SECOND);
-        assert_eq!(pace.delay(now + 40 * SECOND, 1.0), 10 * SECOND);
+        pace.rounded(now + 160 * SECOND);
+        assert_eq!(pace.delay(now + 160 * SECOND, 1.0), 10 * SECOND);
     }
 
     #[test]
@@ -184,6 +201,8 @@ mod tests {
         }
         pace.told(now + 1_000 * SECOND);
         assert_eq!(pace.delay(now + 1_000 * SECOND, 1.0), BEHIND, "each hint counts anew");
+        pace.caught_up();
+        assert_eq!(pace.delay(now + 1_000 * SECOND, 1.0), LONGEST);
         assert_eq!(behind(now, now + 120 * SECOND), None, "and is forgotten in the end");
     }
 
@@ -196,6 +215,7 @@ mod tests {
         pace.failed(now, None);
         assert!(pace.holds_back());
         assert_eq!(pace.delay(now, 1.0), AWAY);
+        assert_eq!(pace.delay(now + 40 * SECOND, 1.0), 10 * SECOND, "less often from the start");
         pace.failed(now + SECOND, Some(40 * SECOND));
         assert_eq!(pace.delay(now + SECOND, 1.0), 40 * SECOND);
         pace.failed(now + SECOND, Some(Duration::MAX));

@@ -28,6 +28,10 @@ use crate::stream::{EventStream, MemoryCheckpoint, Seen};
 ///
 /// When the service refuses the stream of the workspace, the mandate's own is opened instead, and stays with this
 /// reader.
+///
+/// Prefer [`next`](Self::next) to the `Stream` it also is: when you drop that future before an event came, the others no
+/// longer count on this reader. A `Stream` isn't told that nobody asks any more, so the others may have to wait for it
+/// once, 250 ms at most.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct WatchedEvents {
     hub: Arc<Hub>,

@@ -38,11 +38,13 @@ use state::{Kind, Outcome};
 /// All waits and event streams of a watcher and its clones share one stream of the workspace's events, which is opened
 /// with the first and closed with the last. Reads are shared too: at most 8 are under way at a time, and when 32 or
 /// more mandates are due, lists are read instead of each of them. A stream that is refused is asked for again about once
-/// a minute. What ends a wait is what ends a
-/// [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing else.
+/// a minute. What ends a wait is what ends a [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing
+/// else; and it is as late as that one at most ([`Wait`](super::Wait) says how late), beside the time that reads take for
+/// so many.
 ///
 /// Nothing is spawned: whichever of its futures is polled does the work for all, and when that one is dropped, another
-/// takes over. One that is never polled holds up nobody: others take over after at most 2 s.
+/// takes over. Those that are kept and no longer polled hold up others by 250 ms at most, and mostly not at all: two are
+/// woken for each piece of work, and the first to come does it.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

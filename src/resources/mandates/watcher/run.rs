@@ -100,11 +100,14 @@ impl Run {
             self.hear(state, &event, woken);
             taken += 1;
         }
-        if self.feed.take_missed() {
+        let (now, missed) = (self.timer.now(), self.feed.take_missed());
+        // Of a stream that comes back again and again, not each time: of many mandates that would be much to read.
+        if self.feed.take_opened() && (missed || !self.pace.has_just_rounded(now)) {
+            self.pace.rounded(now);
             state.call_for_all();
-            if std::mem::replace(&mut self.opened, true) {
-                each_queue(state, woken, Queue::missed);
-            }
+        }
+        if missed && std::mem::replace(&mut self.opened, true) {
+            each_queue(state, woken, Queue::missed);
         }
         let refused_before = std::mem::replace(&mut self.refused, self.feed.is_refused());
         if self.refused && !refused_before {
@@ -113,7 +116,7 @@ impl Run {
             }
             each_queue(state, woken, Queue::refused);
         }
-        if self.pace.stream_is_open(self.feed.is_open(), self.timer.now()) {
+        if self.pace.stream_is_open(self.feed.is_open(), now) {
             self.pause = None;
         }
         taken == AT_ONCE
@@ -136,7 +139,7 @@ impl Run {
             };
             match hint {
                 Hint::Nothing => {}
-                Hint::Changed => changed = true,
+                Hint::Changed | Hint::Status(_) => changed = true,
                 Hint::Over => over = over.or(wanted),
             }
         }

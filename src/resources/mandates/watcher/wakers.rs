@@ -1,14 +1,19 @@
-//! Who is woken when the shared stream or a read has something: one of those who wait, so that it drives for all.
+//! Who is woken when the shared stream or a read has something: two of those who wait, so that the first drives for all.
 //!
 //! Whoever is woken may not come, being busy with something else or about to be dropped. One that is dropped passes
-//! it on, and so does one that was given what it waited for and is busy with that; for one that is busy with something
-//! else there are watchdogs, which wake others after a while.
+//! it on, and so does one that was given what it waited for and is busy with that. One that is busy with something else
+//! doesn't, nor one whose future is gone and that could not be told (`Stream::poll_next` has none): so two are woken, and
+//! for the case that both are such there are watchdogs, which wake others after a while. Whoever was woken and did not
+//! come is not woken again before it is polled, so that each holds up others once at most.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
 use super::state::Key;
+
+/// How many are woken to drive.
+const CHOSEN: usize = 2;
 
 #[derive(Default)]
 pub(super) struct Wakers(Mutex<Inner>);
@@ -19,8 +24,8 @@ struct Inner {
     waiting: BTreeMap<Key, Waker>,
     /// There is something to do for whoever comes.
     needed: bool,
-    /// Who has been woken to do it.
-    chosen: Option<Key>,
+    /// Who has been woken to do it, and nobody has come since.
+    chosen: Vec<Key>,
     /// How many drive, or are about to have done so: then nobody is woken, since it may be under their lock, and they
     /// see to it in the end.
     driving: usize,
@@ -33,9 +38,7 @@ impl Wakers {
         let present = inner.waiting.get(&key).is_some_and(|present| present.will_wake(waker));
         let before = if present { None } else { inner.waiting.insert(key, waker.clone()) };
         let needed = std::mem::take(&mut inner.needed);
-        if needed || inner.chosen == Some(key) {
-            inner.chosen = None;
-        }
+        inner.chosen.retain(|chosen| !needed && *chosen != key);
         // With a waker a task may be dropped, which then leaves: so it is dropped outside the lock.
         drop(inner);
         drop(before);
@@ -47,11 +50,9 @@ impl Wakers {
         let (before, next) = {
             let mut inner = self.lock();
             let before = inner.waiting.remove(&key);
-            let passes_on = inner.chosen == Some(key) && inner.needed;
-            if inner.chosen == Some(key) {
-                inner.chosen = None;
-            }
-            (before, if passes_on { inner.next() } else { None })
+            let was_chosen = inner.chosen.contains(&key);
+            inner.chosen.retain(|chosen| *chosen != key);
+            (before, if was_chosen && inner.needed { inner.next(CHOSEN) } else { Vec::new() })
         };
         drop(before);
         wake(next);
@@ -68,7 +69,7 @@ impl Wakers {
             let mut inner = self.lock();
             inner.driving = inner.driving.saturating_sub(1);
             let found: Vec<_> = found.iter().filter_map(|key| inner.waiting.remove(key)).collect();
-            let next = if inner.needed { inner.next() } else { None };
+            let next = if inner.needed { inner.next(CHOSEN) } else { Vec::new() };
             found.into_iter().chain(next).collect()
         };
         wake(wakers);
@@ -92,8 +93,8 @@ impl Wakers {
             inner.needed = true;
             if inner.driving > 0 {
                 Vec::new()
-            } else if !all && inner.chosen.is_none() {
-                inner.next().into_iter().collect()
+            } else if !all && inner.chosen.is_empty() {
+                inner.next(1)
             } else {
                 std::mem::take(&mut inner.waiting).into_values().collect()
             }
@@ -103,15 +104,16 @@ impl Wakers {
 }
 
 impl Inner {
-    /// Who is to be woken to drive, unless somebody does or is on the way. The last one: waits have higher keys than
-    /// streams, and are less likely to be busy.
-    fn next(&mut self) -> Option<Waker> {
-        if self.driving > 0 || self.chosen.is_some() {
-            return None;
+    /// Who is to be woken to drive, so that so many are on the way, unless somebody drives. The last ones: waits have
+    /// higher keys than streams, and are less likely to be busy.
+    fn next(&mut self, most: usize) -> Vec<Waker> {
+        let mut woken = Vec::new();
+        while self.driving == 0 && self.chosen.len() < most {
+            let Some((key, waker)) = self.waiting.pop_last() else { break };
+            self.chosen.push(key);
+            woken.push(waker);
         }
-        let (key, waker) = self.waiting.pop_last()?;
-        self.chosen = Some(key);
-        Some(waker)
+        woken
     }
 }
 
@@ -128,7 +130,7 @@ impl Wake for Wakers {
         let next = {
             let mut inner = self.lock();
             inner.needed = true;
-            inner.next()
+            inner.next(CHOSEN)
         };
         wake(next);
     }

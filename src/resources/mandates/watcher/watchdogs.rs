@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use super::wakers::Wakers;
 use crate::clock::{Sleep, Timer};
 
-/// How long a watchdog waits for somebody to come.
-const FIRST_WATCHDOG: Duration = Duration::from_secs(1);
-const SECOND_WATCHDOG: Duration = Duration::from_secs(2);
+/// How long a watchdog waits for somebody to come. Nobody is held up for longer than the first, since the second ends as
+/// long after it; and while nothing happens one of all is woken as often.
+const FIRST_WATCHDOG: Duration = Duration::from_millis(250);
+const SECOND_WATCHDOG: Duration = Duration::from_millis(500);
 
 /// The two sleeps that wake others when nobody has come.
 pub(super) struct Watchdogs {
