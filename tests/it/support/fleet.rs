@@ -42,6 +42,8 @@ struct State {
     refuse_streams: Option<u16>,
     refuse_reads: Option<u16>,
     refuse_lists: Option<u16>,
+    /// Of so many reads one is refused, with 429.
+    refuse_every_nth: Option<usize>,
     /// No event is known to resume after.
     forgets: bool,
     /// Reads never end, or the next one panics, or the stream does.
@@ -85,6 +87,10 @@ impl Fleet {
 
     pub(crate) fn refuse_reads(&self, status: Option<u16>) {
         self.state().refuse_reads = status;
+    }
+
+    pub(crate) fn refuse_every_nth(&self, number: usize) {
+        self.state().refuse_every_nth = Some(number);
     }
 
     pub(crate) fn refuse_lists(&self, status: Option<u16>) {
@@ -244,6 +250,9 @@ impl Fleet {
         }
         if let Some(status) = state.refuse_reads.or(state.refuse_lists.filter(|_| list)) {
             return refusal(status);
+        }
+        if state.refuse_every_nth.is_some_and(|n| (state.counts.gets + state.counts.lists) % n == 0) {
+            return refusal(429);
         }
         let answer = if path == "/v1/approvals" {
             let wanted = many("mandate");

@@ -48,6 +48,7 @@ async fn ten_thousand_waits_take_one_stream_and_all_return() {
     assert_eq!((counts.streams, counts.open), (1, 1));
     assert!(counts.at_a_time <= 8, "{counts:?}");
     assert!(counts.gets + counts.lists < 500, "read by lists: {counts:?}");
+    let (before, started) = (counts, Instant::now());
     for number in 0..WAITS {
         fleet.set(number, "completed");
     }
@@ -56,7 +57,39 @@ async fn ten_thousand_waits_take_one_stream_and_all_return() {
     }
     let counts = fleet.counts();
     assert_eq!((counts.streams, counts.open), (1, 0));
-    assert!(counts.at_a_time <= 8, "{counts:?}");
+    // Each ended, and so each is read, which 8 at a time would take more than 6 s.
+    assert_eq!((counts.gets - before.gets, counts.lists), (WAITS, before.lists));
+    assert!(started.elapsed() <= millis(1_200), "{:?}", started.elapsed());
+    assert!(counts.at_a_time <= 64, "{counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ends_at_once_is_read_8_at_a_time_unless_it_is_many() {
+    for (ends, at_a_time) in [(200, 8), (1_500, 64)] {
+        let fleet = Fleet::new(ends, millis(5));
+        let watcher = fleet.client().watcher();
+        let waits: Vec<_> = (0..ends).map(|number| spawn(&watcher, number)).collect();
+        sleep(SECOND).await;
+        (0..ends).for_each(|number| fleet.set(number, "completed"));
+        for wait in waits {
+            soon(wait).await.unwrap().unwrap();
+        }
+        assert_eq!(fleet.counts().at_a_time, at_a_time);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_refuses_reads_now_and_then_is_not_rushed() {
+    let fleet = Fleet::new(1_500, millis(5));
+    let watcher = fleet.client().watcher();
+    let waits: Vec<_> = (0..1_500).map(|number| spawn(&watcher, number)).collect();
+    sleep(SECOND).await;
+    fleet.refuse_every_nth(100);
+    (0..1_500).for_each(|number| fleet.set(number, "completed"));
+    for wait in waits {
+        soon(wait).await.unwrap().unwrap();
+    }
+    assert!((9..=21).contains(&fleet.counts().at_a_time), "{:?}", fleet.counts());
 }
 
 #[tokio::test(start_paused = true)]

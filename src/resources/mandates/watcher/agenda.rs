@@ -62,6 +62,11 @@ impl Agenda {
         self.line.range((urgency, 0)..=(urgency, u64::MAX)).take(most).count()
     }
 
+    /// How many there are that no list does for, counted up to `most`.
+    pub(super) fn count_alone(&self, most: usize) -> usize {
+        self.count(Urgency::LastAlone, most).saturating_add(self.count(Urgency::Alone, most)).min(most)
+    }
+
     /// Takes out those that came first.
     pub(super) fn take(&mut self, urgency: Urgency, most: usize) -> Vec<MandateId> {
         let places = self.line.range((urgency, 0)..=(urgency, u64::MAX)).take(most);

@@ -36,11 +36,14 @@ use state::{Kind, Outcome};
 /// Waits for many mandates at once, from [`Client::watcher`].
 ///
 /// All waits and event streams of a watcher and its clones share one stream of the workspace's events, which is opened
-/// with the first and closed with the last. Reads are shared too: at most 8 are under way at a time, and when 32 or
-/// more mandates are due, lists are read instead of each of them. A stream that is refused is asked for again about once
-/// a minute. What ends a wait is what ends a [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing
-/// else; and it is as late as that one at most ([`Wait`](super::Wait) says how late), beside the time that reads take for
-/// so many.
+/// with the first and closed with the last. A stream that is refused is asked for again about once a minute. What ends a
+/// wait is what ends a [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing else; and it is as late
+/// as that one at most ([`Wait`](super::Wait) says how late), beside the time that reads take for so many.
+///
+/// Reads are shared too. At most 8 are under way at a time, and when 32 or more mandates are due, lists of those under
+/// way are read instead of each of them. One that has ended is read by itself all the same, since nothing is documented
+/// of lists of mandates; when more than 200 have to wait for that, up to 64 are read at a time, and 8 again once a read
+/// fails.
 ///
 /// Nothing is spawned: whichever of its futures is polled does the work for all, and when that one is dropped, another
 /// takes over. Those that are kept and no longer polled hold up others by 250 ms at most, and mostly not at all: two are

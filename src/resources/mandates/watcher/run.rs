@@ -38,6 +38,8 @@ pub(super) struct Run {
     /// When the first of those is due that were put off.
     alarm: Option<(Instant, Sleep)>,
     reading: Vec<Reading>,
+    /// How many reads were answered since so many were due that more are made at a time.
+    rush: usize,
     /// How many reads have begun.
     pub(super) started: u64,
     /// Lists are refused, and not asked for again before then.
@@ -59,6 +61,7 @@ impl Run {
             rested: false,
             alarm: None,
             reading: Vec::new(),
+            rush: 0,
             started: 0,
             no_lists_until: None,
             watchdogs: Watchdogs::new(wakers),

@@ -12,8 +12,12 @@ use crate::resources::mandates::watcher::agenda::{Agenda, Urgency};
 use crate::resources::mandates::watcher::reads::{self, Found};
 use crate::resources::mandates::watcher::state::{Key, Kind, Member, Outcome, Stage, State};
 
-/// How many reads are under way at a time.
-const MOST_READS: usize = 8;
+/// How many reads are under way at a time, unless many are due.
+const FEW_READS: usize = 8;
+/// And how many then: fewer than the streams that HTTP/2 servers commonly allow on a connection (100).
+const MOST_READS: usize = 64;
+/// From so many mandates on that each need a read of their own, more are made at a time.
+const RUSH_FROM: usize = 200;
 /// From so many mandates on that are due, lists are read instead of each.
 const BATCH_FROM: usize = 32;
 /// How long lists that are refused are not asked for again.
@@ -36,7 +40,7 @@ impl Run {
         let batching = self.reading.iter().any(|reading| matches!(reading.what, What::Many(_)));
         let held_back = self.pace.holds_back() && !self.rested;
         let lists = self.no_lists_until.is_none_or(|until| self.timer.now() >= until);
-        if self.reading.len() >= MOST_READS {
+        if self.reading.len() >= self.most_reads() {
             return None;
         }
         for urgency in Urgency::ALL {
@@ -54,6 +58,17 @@ impl Run {
             }
         }
         None
+    }
+
+    /// One more for every 8 that were answered: a service that can't bear that says so before there are many.
+    fn most_reads(&self) -> usize {
+        (FEW_READS + self.rush / FEW_READS).min(MOST_READS)
+    }
+
+    /// A read was answered. What has begun as a rush is one until nothing is left to be read alone.
+    fn hurry(&mut self, agenda: &Agenda) {
+        let begins = if self.rush == 0 { RUSH_FROM } else { 1 };
+        self.rush = if agenda.count_alone(begins) == begins { self.rush + 1 } else { 0 };
     }
 
     pub(super) fn start(&mut self, state: &mut State) {
@@ -139,6 +154,7 @@ impl Run {
                     self.pause = None;
                 }
                 self.pace.answered();
+                self.hurry(&state.agenda);
                 for id in ids {
                     match found.remove(&id) {
                         Some(found) => self.learn(state, &id, found, reading.number, woken),
@@ -149,7 +165,7 @@ impl Run {
             }
             Err(error) if error.passes() => {
                 self.pace.failed(self.timer.now(), error.retry_after());
-                (self.pause, self.rested) = (None, false);
+                (self.pause, self.rested, self.rush) = (None, false, 0);
                 for id in ids {
                     // A last read that comes to nothing is the last all the same.
                     state.give_up(&id, reading.number, woken);
