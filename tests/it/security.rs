@@ -35,9 +35,9 @@ fn missing(document: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String>
             let header = format!("fn {name}(");
             let before = text.split(&header).next().filter(|before| before.len() < text.len());
             // Between the attribute of a test and its function stand other attributes at most.
-            before.and_then(|before| before.rsplit("\n\n").next()).is_some_and(|before| {
-                before.contains("#[test]") || before.contains("#[tokio::test") || before.contains("test]\n")
-            })
+            before
+                .and_then(|before| before.rsplit("\n\n").next())
+                .is_some_and(|before| before.contains("#[test]") || before.contains("#[tokio::test"))
         };
         missing.extend(tests.iter().filter(|test| !is_test(test)).map(|test| format!("{path}: {test}")));
     }
@@ -48,7 +48,8 @@ fn missing(document: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String>
 fn every_promise_has_its_tests_and_every_test_named_is_there() {
     let document = read("SECURITY.md").unwrap();
     let promises = document.split("\n## Promises\n").nth(1).unwrap().split("\n## ").next().unwrap();
-    let unproved: Vec<_> = promises.split("\n\n**").skip(1).filter(|promise| proofs(promise).is_empty()).collect();
+    let unproved: Vec<_> =
+        promises.split("\n\n**").skip(1).filter(|promise| proofs(promise).is_empty()).collect();
     assert_eq!(unproved.len(), 1, "only that `unsafe` is forbidden is proved by the compiler: {unproved:#?}");
     assert!(proofs(&document).iter().map(|(_, tests)| tests.len()).sum::<usize>() > 50);
     let missing = missing(&document, |path| match path {
@@ -62,9 +63,11 @@ fn every_promise_has_its_tests_and_every_test_named_is_there() {
 #[test]
 fn what_is_not_there_is_found() {
     let read = |path: &str| {
-        (path == "a.rs").then(|| "#[test]\nfn one() {}\n\nfn helper() {}\n\n#[tokio::test]\nasync fn two() {}".to_owned())
+        (path == "a.rs")
+            .then(|| "#[test]\nfn one() {}\n\nfn helper() {}\n\n#[tokio::test]\nasync fn two() {}".to_owned())
     };
-    let document = "- `a.rs`: `one`,\n  `two`, `three`,\n  `helper`\n- `b.rs`: `four`\n\ntext `five`\n  `six`";
+    let document =
+        "- `a.rs`: `one`,\n  `two`, `three`,\n  `helper`\n- `b.rs`: `four`\n\ntext `five`\n  `six`";
     assert_eq!(missing(document, read), ["a.rs: three", "a.rs: helper", "b.rs"]);
 }
 
