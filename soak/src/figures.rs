@@ -101,6 +101,9 @@ impl Figures {
         }
         let created = self.tally.created.load(Ordering::Relaxed);
         // Or all that was checked proves nothing.
+        if early == 0 || late == 0 {
+            breaches.push("the heap was not measured".to_owned());
+        }
         if created == 0 || self.events == 0 || RETRIES.load(Ordering::Relaxed) == 0 {
             breaches.push("nothing happened".to_owned());
         }

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use crate::follow::{self, Followed};
 use crate::run::{Ended, Failure, Run};
 use crate::server::{CAPABILITIES, PACES};
-use crate::tally::add;
+use crate::tally::{add, lock};
 
 /// None takes so long, unless something is never told.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -60,6 +60,11 @@ struct Steered {
 /// One mandate after the other.
 pub(crate) async fn keep_busy(run: Arc<Run>, next: impl Fn() -> u64) {
     while !run.is_closing() {
+        // On a busy machine deliveries are slower than new events.
+        if lock(&run.ledger).lags() {
+            sleep(Duration::from_millis(100)).await;
+            continue;
+        }
         let number = next();
         let told = match timeout(LONGEST, Box::pin(live(Arc::clone(&run), number))).await {
             Ok(Ok(())) => continue,

@@ -39,6 +39,8 @@ const USAGE: &str = "usage: soak [--seconds SECONDS] [--seed SEED] [--mandates C
 /// How long the last mandates, deliveries and connections have to come to their end.
 const SETTLING: Duration = Duration::from_secs(120);
 const CLOSING: Duration = Duration::from_secs(15);
+/// How often a storm begins.
+const STORMS: Duration = Duration::from_secs(7);
 
 struct Options {
     serve: bool,
@@ -175,16 +177,13 @@ async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
     }
     let mut figures = Figures::new(options.time);
     let began = Instant::now();
-    let mut storm = Instant::now() + STORMS;
+    let storms = tokio::spawn(storms(Arc::clone(&run), random));
     while began.elapsed() < options.time {
         sleep(Duration::from_millis(250).min(options.time)).await;
         figures.sample(began.elapsed(), machine::heap(), machine::sockets(std::process::id())?);
-        if Instant::now() >= storm {
-            storm += STORMS;
-            run.control(Method::POST, "/_local/faults", Some(&faults::storm(&mut random))).await?;
-        }
     }
     run.closing.store(true, Ordering::Relaxed);
+    storms.await??;
     run.control(Method::DELETE, "/_local/faults", None).await?;
     while let Some(ended) = busy.join_next().await {
         ended?;
@@ -204,8 +203,18 @@ async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
     Ok(figures)
 }
 
-/// How often nothing works of one call for a while.
-const STORMS: Duration = Duration::from_secs(7);
+/// Lets nothing work of one call for a while, again and again.
+async fn storms(run: Arc<Run>, mut random: fastrand::Rng) -> Result<(), Failure> {
+    let mut next = Instant::now() + STORMS;
+    while !run.is_closing() {
+        sleep(Duration::from_millis(100)).await;
+        if Instant::now() >= next {
+            next += STORMS;
+            run.control(Method::POST, "/_local/faults", Some(&faults::storm(&mut random))).await?;
+        }
+    }
+    Ok(())
+}
 
 type Receiver = (&'static str, &'static [&'static str], ledger::Wanted);
 const RECEIVERS: &[Receiver] = &[
