@@ -14,6 +14,14 @@ const BEHIND: usize = 2_000;
 /// Which events somebody is to get.
 pub(crate) type Wanted = fn(&EventType) -> bool;
 
+pub(crate) fn all(_: &EventType) -> bool {
+    true
+}
+
+pub(crate) fn decisions(event_type: &EventType) -> bool {
+    matches!(event_type, EventType::MandateApprovalRequested | EventType::ApprovalResolved)
+}
+
 /// The events that happened, in their order, and who was given which.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
