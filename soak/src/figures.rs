@@ -15,8 +15,7 @@ const SLACK: usize = 6 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Figures {
     time: Duration,
-    /// When, the heap, and the sockets.
-    samples: Vec<(Duration, usize, usize)>,
+    samples: Vec<Sample>,
     tally: Tally,
     followed: Vec<(&'static str, Counts)>,
     events: u64,
@@ -26,6 +25,16 @@ pub(crate) struct Figures {
     pub(crate) peak: u64,
     pub(crate) server_peak: u64,
     pub(crate) breaches: Vec<String>,
+}
+
+/// What was so at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    pub(crate) at: Duration,
+    pub(crate) heap: usize,
+    pub(crate) sockets: usize,
+    /// Mandates under way.
+    pub(crate) mandates: usize,
 }
 
 impl Figures {
@@ -45,8 +54,8 @@ impl Figures {
         }
     }
 
-    pub(crate) fn sample(&mut self, at: Duration, heap: usize, sockets: usize) {
-        self.samples.push((at, heap, sockets));
+    pub(crate) fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
     }
 
     pub(crate) fn take(&mut self, tally: Tally, ledger: Ledger) {
@@ -58,10 +67,8 @@ impl Figures {
     /// The median of what was in use in a sixth of the time: the one that ends after a third, or the last.
     fn heap(&self, end: Duration) -> usize {
         let begin = end.saturating_sub(self.time / 6);
-        let within = self.samples.iter().filter(|(at, ..)| (begin..=end).contains(at));
-        let mut sizes: Vec<usize> = within.map(|(_, heap, _)| *heap).collect();
-        sizes.sort_unstable();
-        sizes.get(sizes.len() / 2).copied().unwrap_or_default()
+        let within = self.samples.iter().filter(|sample| (begin..=end).contains(&sample.at));
+        median(within.map(|sample| sample.heap))
     }
 
     fn heaps(&self) -> (usize, usize) {
@@ -101,11 +108,20 @@ impl Figures {
         }
         let created = self.tally.created.load(Ordering::Relaxed);
         // Or all that was checked proves nothing.
+        if early == 0 || late == 0 {
+            breaches.push("the heap was not measured".to_owned());
+        }
         if created == 0 || self.events == 0 || RETRIES.load(Ordering::Relaxed) == 0 {
             breaches.push("nothing happened".to_owned());
         }
         self.breaches = breaches;
     }
+}
+
+fn median(figures: impl Iterator<Item = usize>) -> usize {
+    let mut figures: Vec<usize> = figures.collect();
+    figures.sort_unstable();
+    figures.get(figures.len() / 2).copied().unwrap_or_default()
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -117,11 +133,13 @@ impl fmt::Display for Figures {
         let tally = &self.tally;
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (early, late) = self.heaps();
-        let most = self.samples.iter().map(|(.., sockets)| *sockets).max().unwrap_or_default();
+        let most = self.samples.iter().map(|sample| sample.sockets).max().unwrap_or_default();
         let sum = |of: fn(&Counts) -> u64| self.followed.iter().map(|(_, counts)| of(counts)).sum::<u64>();
         writeln!(f, "\n| | |\n|---|---|")?;
         let mut row = |name: &str, value: String| writeln!(f, "| {name} | {value} |");
         row("mandates created, ended", format!("{}, {}", get(&tally.created), get(&tally.ended)))?;
+        let under_way = median(self.samples.iter().map(|sample| sample.mandates));
+        row("mandates under way (median)", under_way.to_string())?;
         row("events", self.events.to_string())?;
         let given = sum(|counts| counts.events) + get(&tally.mandate_events);
         row("events given out, by all streams and receivers", given.to_string())?;

@@ -1,6 +1,6 @@
 //! Streams: of single mandates, and of the workspace.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use shadway::mandates::{MandateHandle, Watcher};
 use shadway::types::EventId;
 use tokio::time::{sleep, timeout};
 
+use crate::ledger::{Wanted, all, decisions};
 use crate::run::{Failure, Run, is_expected};
 use crate::tally::{add, lock};
 
@@ -94,20 +95,43 @@ pub(crate) async fn watched(run: &Run, watcher: &Watcher, work: &MandateHandle) 
 #[derive(Debug, Clone)]
 pub(crate) struct Consumer {
     pub(crate) name: &'static str,
-    pub(crate) store: Store,
+    store: Store,
     /// Whether it stops now and then, and goes on where its checkpoint is.
-    pub(crate) restarts: bool,
+    restarts: bool,
     /// Empty for all.
-    pub(crate) types: Vec<EventType>,
+    types: Vec<EventType>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Store {
+enum Store {
     Memory(MemoryCheckpoint),
     File(PathBuf),
 }
 
+/// One that never stops, and others that go on where their checkpoint is.
+pub(crate) fn consumers(file: &Path) -> [Consumer; 4] {
+    let consumer = |name, restarts, types: &[EventType]| {
+        let store = Store::Memory(MemoryCheckpoint::new());
+        Consumer { name, store, restarts, types: types.to_vec() }
+    };
+    let decisions = [EventType::MandateApprovalRequested, EventType::ApprovalResolved];
+    [
+        consumer("events", false, &[]),
+        consumer("events, with restarts", true, &[]),
+        consumer("decisions, with restarts", true, &decisions),
+        // Not all: a busy disk stores less than that.
+        Consumer {
+            store: Store::File(file.to_owned()),
+            ..consumer("decisions, from a file, with restarts", true, &decisions)
+        },
+    ]
+}
+
 impl Consumer {
+    pub(crate) fn wanted(&self) -> Wanted {
+        if self.types.is_empty() { all } else { decisions }
+    }
+
     fn checkpoint(&self) -> Box<dyn Checkpoint> {
         match &self.store {
             Store::Memory(store) => Box::new(store.clone()),

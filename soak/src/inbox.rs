@@ -16,11 +16,18 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::ledger::{Wanted, all, decisions};
 use crate::run::{Failure, Run};
 use crate::tally::{add, lock};
 
 /// How many deliveries are remembered: those of some minutes, while repeats come within seconds.
 const REMEMBERED: usize = 20_000;
+
+/// Each with its name, what it subscribes to, and which events those are.
+pub(crate) const ALL: &[(&str, &[&str], Wanted)] = &[
+    ("webhooks, all events", &["*"], all),
+    ("webhooks, decisions", &["mandate.approval_requested", "approval.resolved"], decisions),
+];
 
 #[derive(Clone)]
 struct Inbox {

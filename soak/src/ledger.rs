@@ -8,8 +8,19 @@ use shadway::types::EventId;
 /// How many events are kept at least, so that what is repeated late is found to be that.
 const KEPT: usize = 2_000;
 
+/// How many of them may be under way to somebody. The server forgets deliveries that nobody takes, beyond 10,000.
+const BEHIND: usize = 2_000;
+
 /// Which events somebody is to get.
 pub(crate) type Wanted = fn(&EventType) -> bool;
+
+pub(crate) fn all(_: &EventType) -> bool {
+    true
+}
+
+pub(crate) fn decisions(event_type: &EventType) -> bool {
+    matches!(event_type, EventType::MandateApprovalRequested | EventType::ApprovalResolved)
+}
 
 /// The events that happened, in their order, and who was given which.
 #[derive(Debug, Default)]
@@ -90,6 +101,11 @@ impl Ledger {
     /// How many events happened.
     pub(crate) fn events(&self) -> u64 {
         self.first + self.entries.len() as u64
+    }
+
+    /// Whether somebody is far behind.
+    pub(crate) fn lags(&self) -> bool {
+        self.entries.len() > KEPT + BEHIND
     }
 
     /// The next event of the history.

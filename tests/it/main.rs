@@ -19,6 +19,7 @@ mod fixtures;
 mod gaps;
 mod idempotency;
 mod lists;
+mod load;
 mod local_server;
 mod observability;
 mod parity;

@@ -192,6 +192,13 @@ impl Fleet {
         self.state().forgets = true;
     }
 
+    /// Lets go of all events and closed streams, which else are kept.
+    pub(crate) fn forget_all(&self) {
+        let mut state = self.state();
+        state.events.clear();
+        state.streams.retain(|stream| !stream.is_closed());
+    }
+
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.state.lock().unwrap()
     }
@@ -257,11 +264,11 @@ impl Fleet {
         let answer = if path == "/v1/approvals" {
             let wanted = many("mandate");
             let asking = state.asking.keys().filter(|number| wanted.is_empty() || wanted[0] == id(**number));
-            cut_page(&asking.map(|number| approval(*number)).collect::<Vec<_>>(), &many)
+            cut_page(asking.map(|number| approval(*number)), &many)
         } else if path == "/v1/mandates" {
             let wanted = many("status");
             let wanted = state.statuses.iter().filter(|(_, status)| wanted.iter().any(|w| w == *status));
-            cut_page(&wanted.map(|(number, status)| mandate(*number, status)).collect::<Vec<_>>(), &many)
+            cut_page(wanted.map(|(number, status)| mandate(*number, status)), &many)
         } else if let Some(id_) =
             path.strip_prefix("/v1/mandates/").and_then(|rest| rest.strip_suffix("/events"))
         {
@@ -269,7 +276,7 @@ impl Fleet {
             let after = |at: u64| after.is_none_or(|after| at > after);
             let listed = &state.events[..state.events.len().saturating_sub(state.lists_lag)];
             let events = listed.iter().filter(|(number, at, _)| id(*number) == id_ && after(*at));
-            cut_page(&events.map(|(_, _, event)| event.clone()).collect::<Vec<_>>(), &many)
+            cut_page(events.map(|(_, _, event)| event.clone()), &many)
         } else {
             let number = path.trim_start_matches("/v1/mandates/mnd_").parse().unwrap();
             match state.statuses.get(&number) {
@@ -286,12 +293,14 @@ fn refusal(status: u16) -> http::Response<Body> {
     http::Response::builder().status(status).body(Body::from(body)).unwrap()
 }
 
-fn cut_page(all: &[Value], many: &dyn Fn(&str) -> Vec<String>) -> Value {
+/// Makes no more of what there is than the page holds.
+fn cut_page(all: impl Iterator<Item = Value>, many: &dyn Fn(&str) -> Vec<String>) -> Value {
     let limit = many("limit").first().map_or(20, |limit| limit.parse().unwrap());
     let from: usize = many("cursor").first().map_or(0, |cursor| cursor.parse().unwrap());
-    let to = all.len().min(from + limit);
-    let next = if to < all.len() { json!(to.to_string()) } else { Value::Null };
-    page(&all[from.min(to)..to], &next)
+    let mut rest = all.skip(from);
+    let items: Vec<Value> = rest.by_ref().take(limit).collect();
+    let next = rest.next().map_or(Value::Null, |_| json!((from + limit).to_string()));
+    page(&items, &next)
 }
 
 pub(crate) fn id(number: usize) -> String {
