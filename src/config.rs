@@ -167,14 +167,18 @@ impl BaseUrl {
     }
 }
 
-/// A name, an IPv4 address, or an IPv6 address in brackets.
+/// A name, an IPv4 address, or an IPv6 address in brackets. To a URL parser a name whose last label is a number, also one
+/// in hexadecimal, is an IPv4 address.
 fn is_host(host: &str) -> bool {
     if let Some(address) = host.strip_prefix('[') {
         return address.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
     }
     let name = host.strip_suffix('.').unwrap_or(host);
     let last = name.rsplit('.').next().unwrap_or_default();
-    if last.bytes().all(|byte| byte.is_ascii_digit()) {
+    let hexadecimal = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+    if last.bytes().all(|byte| byte.is_ascii_digit())
+        || hexadecimal.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    {
         return name.parse::<Ipv4Addr>().is_ok();
     }
     name.split('.').all(|label| {

@@ -293,8 +293,11 @@ impl Serialize for Event {
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("id", &self.id)?;
         object.serialize_entry("type", &self.event_type)?;
-        if !self.mandate.as_str().is_empty() {
+        let has_mandate = !self.mandate.as_str().is_empty();
+        if has_mandate || self.sequence != 0 {
             object.serialize_entry("sequence", &self.sequence)?;
+        }
+        if has_mandate {
             object.serialize_entry("mandate", &self.mandate)?;
         }
         if let Some(created_at) = &self.created_at {

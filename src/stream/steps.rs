@@ -9,7 +9,7 @@ use super::connection::{self, Break, Connection};
 use super::cursor::Cursor;
 use super::decoder::Block;
 use super::{EventStream, Phase, StreamState};
-use crate::error::{CallFacts, Cause, Error, Result};
+use crate::error::{CallFacts, Cause, Error, Result, one_line};
 use crate::model::events::{Event, EventType};
 use crate::model::mandates::MandateStatus;
 use crate::transport::{Body, request_id};
@@ -217,7 +217,7 @@ impl EventStream {
         let event: Event = match serde_json::from_str(&frame.data) {
             Ok(event) => event,
             Err(error) => {
-                let what = error.to_string();
+                let what = one_line(&error.to_string());
                 let cause = Error::new(Cause::Decode(what, Some(error.into())), CallFacts::default());
                 self.observer.see(&StreamState::Skipped { event_type: frame.event, cause });
                 return None;

@@ -11,7 +11,7 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 
 use crate::config::{ApiKey, BaseUrl, Mode};
-use crate::error::{CallFacts, Cause, Error, Result};
+use crate::error::{CallFacts, Cause, Error, Result, one_line};
 use crate::model::json::misfit;
 
 pub(crate) mod budget;
@@ -171,7 +171,8 @@ impl Answer {
         serde_json::from_slice(&self.body).map_err(|error| {
             let what = match self.body.trim_ascii().first() {
                 None => "the body is empty".to_owned(),
-                Some(_) => misfit::<T>(&self.body).unwrap_or_else(|| error.to_string()),
+                // A field's name or a value of theirs may be in it.
+                Some(_) => one_line(&misfit::<T>(&self.body).unwrap_or_else(|| error.to_string())),
             };
             Error::new(Cause::Decode(what, Some(error.into())), self.call.clone())
         })

@@ -138,6 +138,20 @@ async fn a_misfit_deep_inside_the_authority_names_its_path() {
     assert!(error.to_string().contains("authority.spend.maximum.amount: invalid type"), "{error}");
 }
 
+#[tokio::test]
+async fn a_misfit_is_one_short_line_whatever_the_service_named_its_fields() {
+    let agent = |name: &str| {
+        json!({"id": "agt_1", "name": "A", "model": "p/m", "status": "active", "capabilities": [],
+            "metadata": {name: 7}})
+    };
+    for name in ["a\nb\u{1b}[31m", &"long".repeat(2_000)] {
+        let client = Script::new([Step::json(200, &agent(name))]).client();
+        let line = client.agents().get("agt_1").await.unwrap_err().to_string();
+        assert!(line.contains("metadata."), "{line}");
+        assert!(!line.contains(char::is_control) && line.len() < 700, "{line}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_error_says_whether_the_service_may_have_acted() {
     let create = |steps: Vec<Step>| async move {

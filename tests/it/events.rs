@@ -133,6 +133,13 @@ fn fields_never_seen_beside_the_data_are_kept_exactly() {
 }
 
 #[test]
+fn a_sequence_is_kept_also_of_an_event_that_belongs_to_no_mandate() {
+    let text = r#"{"id":"evt_1","type":"new","sequence":5,"data":null}"#;
+    let event: Event = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::to_string(&event).unwrap(), text);
+}
+
+#[test]
 fn an_event_without_its_envelope_is_none() {
     for field in ["id", "type"] {
         let mut json = event("agent.retired", &json!({}));

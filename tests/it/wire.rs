@@ -50,6 +50,17 @@ fn fields_never_seen_are_kept_and_go_back() {
 }
 
 #[test]
+fn a_decimal_never_seen_goes_back_with_each_digit_that_a_double_holds() {
+    for number in ["9.3e-31", "1.234567890123457e-300", "0.1", "5e-324"] {
+        let agent: Agent = serde_json::from_str(&format!(
+            r#"{{"id":"a","name":"A","model":"m","status":"active","new":{number}}}"#
+        ))
+        .unwrap();
+        assert_eq!(agent.extra["new"].to_string(), number);
+    }
+}
+
+#[test]
 fn null_reads_like_a_field_left_out() {
     let agent: Agent = decode(&json!({"id": "agt_1", "name": "A", "model": "p/m", "status": "active",
         "instructions": null, "capabilities": null, "metadata": null, "capabilityStatus": null, "revision": null}));
