@@ -42,6 +42,8 @@ struct State {
     refuse_streams: Option<u16>,
     refuse_reads: Option<u16>,
     refuse_lists: Option<u16>,
+    /// And reads of these alone.
+    broken: HashMap<String, u16>,
     /// No event is known to resume after.
     forgets: bool,
     /// Reads never end, or the next one panics, or the stream does.
@@ -89,6 +91,11 @@ impl Fleet {
 
     pub(crate) fn refuse_lists(&self, status: Option<u16>) {
         self.state().refuse_lists = status;
+    }
+
+    /// Reads of this mandate are refused, and those of others aren't.
+    pub(crate) fn break_reads_of(&self, number: usize, status: u16) {
+        self.state().broken.insert(format!("/v1/mandates/{}", id(number)), status);
     }
 
     pub(crate) fn hang_reads(&self, hang: bool) {
@@ -244,6 +251,9 @@ impl Fleet {
         }
         if let Some(status) = state.refuse_reads.or(state.refuse_lists.filter(|_| list)) {
             return refusal(status);
+        }
+        if let Some(status) = state.broken.get(&path) {
+            return refusal(*status);
         }
         let answer = if path == "/v1/approvals" {
             let wanted = many("mandate");

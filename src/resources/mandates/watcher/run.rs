@@ -38,6 +38,8 @@ pub(super) struct Run {
     /// When the first of those is due that were put off.
     alarm: Option<(Instant, Sleep)>,
     reading: Vec<Reading>,
+    /// A read has failed since the last that didn't, and others may not.
+    doubt: bool,
     /// How many reads have begun.
     pub(super) started: u64,
     /// Lists are refused, and not asked for again before then.
@@ -59,6 +61,7 @@ impl Run {
             rested: false,
             alarm: None,
             reading: Vec::new(),
+            doubt: false,
             started: 0,
             no_lists_until: None,
             watchdogs: Watchdogs::new(wakers),
