@@ -1,10 +1,15 @@
-//! A stream that has no position yet, and whose list of all that happened before was empty: that may be true, or the
-//! list lags behind the stream.
+//! What a stream with a checkpoint and no position begins with: the list of all that happened before. One that is empty
+//! may be right, or lag behind the stream.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use super::connection::Connection;
+use super::steps::passes;
+use super::{EventStream, Phase};
 use crate::clock::{Sleep, Timer};
+use crate::error::{CallFacts, Cause, Error, Result};
+use crate::model::events::Event;
 use crate::model::types::EventId;
 
 /// Until the list is asked for again; it doubles each time.
@@ -61,5 +66,81 @@ impl Beginning {
             Some(pause) => pause.as_mut().poll(context),
             None => Poll::Pending,
         }
+    }
+}
+
+impl EventStream {
+    /// Goes on with a connection. With a checkpoint and no cursor all that happened before it comes first.
+    pub(super) fn follow(&mut self, next: Phase, resumes: bool) {
+        if resumes {
+            self.beginning = Beginning::default();
+        }
+        self.phase = match &self.keeper {
+            Some(_) if !resumes => Phase::History { events: (self.list)(None), next: Box::new(next) },
+            _ => next,
+        };
+    }
+
+    /// The next step of the history, beside a connection that is open but not read.
+    pub(super) fn listed(&mut self, item: Option<Result<Event>>) -> Result<Option<Event>> {
+        let Phase::History { next, .. } = &mut self.phase else { return Ok(None) };
+        match item {
+            Some(Ok(event)) => {
+                // The connection may repeat what is listed, or miss the end of it: the next one resumes after the
+                // last that was listed, and does neither.
+                if matches!(**next, Phase::Open(_)) {
+                    **next = Phase::Start;
+                }
+                self.beginning = Beginning::default();
+                self.cursor.follow(Some(event.id.clone()));
+                Ok(self.give(event))
+            }
+            Some(Err(error)) if passes(&error) => self.wait(error).map(|()| None),
+            Some(Err(error)) => Err(error),
+            None => {
+                match std::mem::replace(&mut **next, Phase::Over) {
+                    Phase::Open(connection) => self.none_listed(connection)?,
+                    next => {
+                        if matches!(next, Phase::Start) {
+                            self.replace_connection();
+                        }
+                        self.phase = next;
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// The list is empty, beside an open connection. It is asked for again in a while, at once when an event comes, and
+    /// until it shows one no event is given out: the first ones are not to be left out.
+    fn none_listed(&mut self, connection: Box<Connection>) -> Result<()> {
+        let delay = self.beginning.doubt();
+        match (self.beginning.happened(), delay) {
+            (None, delay) => {
+                self.beginning.ask_after(delay, &*self.timer);
+                self.phase = Phase::Open(connection);
+            }
+            (Some(_), Some(delay)) => {
+                // What it brings is of no use before that.
+                self.replace_connection();
+                self.phase = Phase::Waiting(self.timer.sleep(delay));
+            }
+            (Some(id), None) => {
+                let call = CallFacts { request_id: connection.request_id(), ..CallFacts::default() };
+                return Err(Error::new(Cause::HistoryMissing(id.clone()), call));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next connection takes the place of one that was no failure.
+    pub(super) fn replace_connection(&mut self) {
+        self.attempts = self.attempts.saturating_sub(1);
+    }
+
+    pub(super) fn list_again(&mut self) {
+        let next = Box::new(std::mem::replace(&mut self.phase, Phase::Over));
+        self.phase = Phase::History { events: (self.list)(None), next };
     }
 }

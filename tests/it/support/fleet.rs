@@ -44,6 +44,8 @@ struct State {
     refuse_lists: Option<u16>,
     /// Of so many reads one is refused, with 429.
     refuse_every_nth: Option<usize>,
+    /// And reads of these alone.
+    broken: HashMap<String, u16>,
     /// No event is known to resume after.
     forgets: bool,
     /// Reads never end, or the next one panics, or the stream does.
@@ -95,6 +97,11 @@ impl Fleet {
 
     pub(crate) fn refuse_lists(&self, status: Option<u16>) {
         self.state().refuse_lists = status;
+    }
+
+    /// Reads of this mandate are refused, and those of others aren't.
+    pub(crate) fn break_reads_of(&self, number: usize, status: u16) {
+        self.state().broken.insert(format!("/v1/mandates/{}", id(number)), status);
     }
 
     pub(crate) fn hang_reads(&self, hang: bool) {
@@ -260,6 +267,9 @@ impl Fleet {
         }
         if state.refuse_every_nth.is_some_and(|n| (state.counts.gets + state.counts.lists) % n == 0) {
             return refusal(429);
+        }
+        if let Some(status) = state.broken.get(&path) {
+            return refusal(*status);
         }
         let answer = if path == "/v1/approvals" {
             let wanted = many("mandate");

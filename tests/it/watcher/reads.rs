@@ -147,6 +147,34 @@ async fn a_mandate_that_can_not_be_read_ends_its_waits_and_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn mandates_whose_reads_fail_hold_up_no_other() {
+    for (broken, quiet) in
+        [(1, millis(100)), (1, 2 * SECOND), (1, 100 * SECOND), (5, 2 * SECOND), (5, 100 * SECOND)]
+    {
+        let fleet = Fleet::new(20, millis(5));
+        let watcher = fleet.client().watcher();
+        let waits: Vec<_> = (0..20).map(|number| spawn(&watcher, number)).collect();
+        (0..broken).for_each(|number| fleet.break_reads_of(number, 500));
+        // One alone is no sign of trouble. Of several it takes a while until it is known that others can be read.
+        sleep(if broken == 1 { millis(1) } else { 100 * SECOND }).await;
+        let (started, before) = (Instant::now(), fleet.counts().gets);
+        for (number, wait) in waits.into_iter().enumerate() {
+            if number < broken {
+                continue;
+            }
+            sleep(quiet).await;
+            fleet.set(number, "completed");
+            let told = Instant::now();
+            soon(wait).await.unwrap().unwrap();
+            let late = told.elapsed();
+            assert!(late <= millis(50), "{broken}, after {quiet:?}: {late:?}");
+        }
+        let (seconds, gets) = (started.elapsed().as_secs() as usize, fleet.counts().gets - before);
+        assert!(gets < 80 + 2 * seconds, "it is not pressed: {gets} in {seconds} s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn trouble_that_passes_ends_no_wait() {
     let fleet = Fleet::new(100, millis(5));
     fleet.refuse_reads(Some(503));

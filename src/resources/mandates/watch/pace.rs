@@ -96,7 +96,7 @@ impl Pace {
     /// The next delay; `random`, from 0 to 1, so that many waits don't read in step.
     pub(crate) fn delay(&self, now: Instant, random: f64) -> Duration {
         let away = self.away.filter(|_| self.opened.is_none());
-        let jitter = 0.75 + random / 4.0;
+        let jitter = jitter(random);
         let delay = match (self.interval, self.failing, away) {
             (Some(interval), ..) => interval.max(SHORTEST_INTERVAL),
             // The later one: what began a moment ago may soon be over.
@@ -121,6 +121,15 @@ impl Pace {
 /// there is none of its own any more: the reads that nothing calls for come as often.
 pub(crate) fn behind(since: Instant, now: Instant) -> Option<Duration> {
     Some(grown(since, now, BEHIND)).filter(|delay| *delay < LONGEST)
+}
+
+/// The delay until the next read of what alone has failed since then; `random` as in [`Pace::delay`].
+pub(crate) fn failing(since: Instant, now: Instant, random: f64) -> Duration {
+    grown(since, now, AWAY).mul_f64(jitter(random))
+}
+
+fn jitter(random: f64) -> f64 {
+    0.75 + random / 4.0
 }
 
 fn grown(since: Instant, now: Instant, first: Duration) -> Duration {

@@ -15,11 +15,13 @@ pub(super) enum Urgency {
     Alone,
     /// A list does as well.
     Due,
+    /// The last read of it failed: any other shows sooner whether reads are answered.
+    Failing,
 }
 
 impl Urgency {
     /// The most urgent first.
-    pub(super) const ALL: [Self; 4] = [Self::LastAlone, Self::LastDue, Self::Alone, Self::Due];
+    pub(super) const ALL: [Self; 5] = [Self::LastAlone, Self::LastDue, Self::Alone, Self::Due, Self::Failing];
 
     pub(super) fn is_last(self) -> bool {
         matches!(self, Self::LastAlone | Self::LastDue)

@@ -40,6 +40,8 @@ pub(super) struct Run {
     reading: Vec<Reading>,
     /// How many reads were answered since so many were due that more are made at a time.
     rush: usize,
+    /// A read has failed since the last that didn't, and others may not.
+    doubt: bool,
     /// How many reads have begun.
     pub(super) started: u64,
     /// Lists are refused, and not asked for again before then.
@@ -62,6 +64,7 @@ impl Run {
             alarm: None,
             reading: Vec::new(),
             rush: 0,
+            doubt: false,
             started: 0,
             no_lists_until: None,
             watchdogs: Watchdogs::new(wakers),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU64;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::agenda::{Agenda, Place, Urgency};
 use super::queue::Queue;
@@ -30,6 +30,8 @@ pub(super) struct Topic {
     pub(super) members: Vec<Key>,
     pub(super) stage: Stage,
     told: Option<Box<Told>>,
+    /// Its reads have failed since then.
+    failing: Option<Instant>,
     /// As it was last read, in JSON, which is smaller; kept only for waits that may run out.
     last: Option<Box<[u8]>>,
 }
@@ -56,6 +58,10 @@ pub(super) enum Stage {
         last: bool,
         /// What has called for another since it began.
         again: Option<Urgency>,
+    },
+    /// The last one failed, and the next is made then.
+    Resting {
+        until: Instant,
     },
 }
 
@@ -133,16 +139,23 @@ impl State {
             return;
         }
         let runs_out = topic.members(&self.members).any(|member| member.last_read.is_some());
-        let urgency = if runs_out { urgency.last() } else { urgency };
+        let urgency = match (runs_out, topic.failing) {
+            (true, _) => urgency.last(),
+            (false, Some(_)) => Urgency::Failing,
+            (false, None) => urgency,
+        };
         match &mut topic.stage {
             // One that was under way before doesn't count, and may hang.
             Stage::Reading { last, again, .. } if *last || !urgency.is_last() => {
                 *again = Some(again.map_or(urgency, |before| before.min(urgency)));
             }
             Stage::Queued((before, _)) if *before <= urgency => {}
+            Stage::Resting { .. } if !urgency.is_last() => {}
             stage => {
-                if let Stage::Queued(place) = stage {
-                    self.agenda.remove(*place);
+                match stage {
+                    Stage::Queued(place) => self.agenda.remove(*place),
+                    Stage::Resting { until } => self.agenda.put_off(id, Some(*until), None),
+                    Stage::Idle | Stage::Reading { .. } => {}
                 }
                 *stage = Stage::Queued(self.agenda.add(id.clone(), urgency));
             }
@@ -179,10 +192,38 @@ impl State {
     /// Calls for the one that was put off the least.
     pub(super) fn call_for_first_later(&mut self) {
         let Some(id) = self.agenda.take_later() else { return };
-        if let Some(told) = self.topics.get_mut(&id).and_then(|topic| topic.told.as_mut()) {
+        let Some(topic) = self.topics.get_mut(&id) else { return };
+        if let Some(told) = &mut topic.told {
             told.later = None;
         }
+        if let Stage::Resting { .. } = topic.stage {
+            topic.stage = Stage::Idle;
+        }
         self.call_for(&id, Urgency::Alone);
+    }
+
+    /// Whether the last read of a mandate failed.
+    pub(super) fn is_failing(&self, id: &MandateId) -> bool {
+        self.topics.get(id).is_some_and(|topic| topic.failing.is_some())
+    }
+
+    /// A read of a mandate failed: it is read again after a delay, which depends on when that began, so that others have
+    /// their turn.
+    pub(super) fn rest(&mut self, id: &MandateId, now: Instant, delay: impl Fn(Instant) -> Duration) {
+        let Some(topic) = self.topics.get_mut(id) else { return };
+        let until = now + delay(*topic.failing.get_or_insert(now));
+        if topic.stage == Stage::Idle {
+            topic.stage = Stage::Resting { until };
+            let told = topic.told.as_mut().and_then(|told| told.later.take());
+            self.agenda.put_off(id, told, Some(until));
+        }
+    }
+
+    /// A mandate could be read.
+    pub(super) fn recovered(&mut self, id: &MandateId) {
+        if let Some(topic) = self.topics.get_mut(id) {
+            topic.failing = None;
+        }
     }
 
     /// Ends the waits that `outcome` gives an end for, and says whose they are.
@@ -229,8 +270,10 @@ impl State {
         if self.topics.get(id).is_some_and(|topic| topic.members.is_empty()) {
             let Some(topic) = self.topics.remove(id) else { return };
             self.agenda.put_off(id, topic.told.and_then(|told| told.later), None);
-            if let Stage::Queued(place) = topic.stage {
-                self.agenda.remove(place);
+            match topic.stage {
+                Stage::Queued(place) => self.agenda.remove(place),
+                Stage::Resting { until } => self.agenda.put_off(id, Some(until), None),
+                Stage::Idle | Stage::Reading { .. } => {}
             }
         }
     }
@@ -266,7 +309,7 @@ mod tests {
         state.members.insert(key, member);
     }
 
-    fn lines(state: &State) -> [usize; 4] {
+    fn lines(state: &State) -> [usize; 5] {
         Urgency::ALL.map(|urgency| state.agenda.count(urgency, usize::MAX))
     }
 
@@ -275,20 +318,20 @@ mod tests {
         let (mut state, id) = (State::default(), MandateId::from("m"));
         join(&mut state, 1, "m", Kind::End);
         for (urgency, line) in [
-            (Urgency::Due, [0, 0, 0, 1]),
-            (Urgency::Due, [0, 0, 0, 1]),
-            (Urgency::Alone, [0, 0, 1, 0]),
-            (Urgency::Alone, [0, 0, 1, 0]),
-            (Urgency::Due, [0, 0, 1, 0]),
+            (Urgency::Due, [0, 0, 0, 1, 0]),
+            (Urgency::Due, [0, 0, 0, 1, 0]),
+            (Urgency::Alone, [0, 0, 1, 0, 0]),
+            (Urgency::Alone, [0, 0, 1, 0, 0]),
+            (Urgency::Due, [0, 0, 1, 0, 0]),
         ] {
             state.call_for(&id, urgency);
             assert_eq!(lines(&state), line);
         }
         state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(1);
         state.call_for(&id, Urgency::Due);
-        assert_eq!(lines(&state), [0, 1, 0, 0]);
+        assert_eq!(lines(&state), [0, 1, 0, 0, 0]);
         state.call_for(&id, Urgency::Alone);
-        assert_eq!(lines(&state), [1, 0, 0, 0]);
+        assert_eq!(lines(&state), [1, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -304,11 +347,39 @@ mod tests {
         assert_eq!(state.topics[&id].stage, Stage::Reading { number: 7, last: false, again });
         state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(8);
         state.call_for(&id, Urgency::Due);
-        assert_eq!(lines(&state), [0, 1, 0, 0]);
+        assert_eq!(lines(&state), [0, 1, 0, 0, 0]);
         state.agenda.take(Urgency::LastDue, 1);
         assert!(state.begin(&id, 8).is_some());
         state.call_for(&id, Urgency::Due);
-        assert_eq!(lines(&state), [0; 4], "one last read at a time");
+        assert_eq!(lines(&state), [0; 5], "one last read at a time");
+    }
+
+    #[test]
+    fn a_mandate_whose_reads_fail_rests_and_only_a_last_read_does_not_wait_for_that() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        #[expect(clippy::disallowed_methods, reason = "any moment does")]
+        let now = Instant::now();
+        let second = Duration::from_secs(1);
+        join(&mut state, 1, "m", Kind::End);
+        for round in 0..2 {
+            state.topics.get_mut(&id).unwrap().tell(now, Wanted { end: true, approval: false });
+            state.check_told(&id, now);
+            state.rest(&id, now + round * second, |since| second + (now + round * second - since));
+            assert!(state.is_failing(&id));
+            assert_eq!(state.agenda.first_later(), Some(now + (1 + 2 * round) * second), "from the first on");
+            state.call_for(&id, Urgency::Due);
+            assert_eq!(lines(&state), [0; 5]);
+            state.call_for_first_later();
+            assert_eq!((lines(&state), state.agenda.first_later()), ([0, 0, 0, 0, 1], None));
+            state.agenda.take(Urgency::Failing, 1);
+            state.topics.get_mut(&id).unwrap().stage = Stage::Idle;
+        }
+        state.rest(&id, now, |_| second);
+        state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(1);
+        state.call_for(&id, Urgency::Due);
+        assert_eq!((lines(&state), state.agenda.first_later()), ([0, 1, 0, 0, 0], None));
+        state.recovered(&id);
+        assert!(!state.is_failing(&id));
     }
 
     #[test]
@@ -321,13 +392,18 @@ mod tests {
             state.call_for(&id, Urgency::Alone);
             state.topics.get_mut(&id).unwrap().tell(at, Wanted { end: true, approval: false });
             state.check_told(&id, at);
+            if key % 2 == 0 {
+                state.topics.get_mut(&id).unwrap().stage = Stage::Idle;
+                state.agenda = Agenda::default();
+                state.rest(&id, at, |_| Duration::from_secs(1));
+            }
             assert!(state.agenda.first_later().is_some());
             assert!(state.leave(key).is_some() && state.leave(key).is_none());
         }
-        assert_eq!(lines(&state), [0; 4]);
+        assert_eq!(lines(&state), [0; 5]);
         assert!(state.agenda.first_later().is_none() && state.topics.is_empty() && state.members.is_empty());
         join(&mut state, 1, "m", Kind::Events(Box::default()));
         state.call_for(&id, Urgency::Alone);
-        assert_eq!(lines(&state), [0; 4], "a reader of events needs no read");
+        assert_eq!(lines(&state), [0; 5], "a reader of events needs no read");
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::Run;
 use crate::call::CallFuture;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::types::MandateId;
+use crate::resources::mandates::watch::pace::failing;
 use crate::resources::mandates::watcher::agenda::{Agenda, Urgency};
 use crate::resources::mandates::watcher::reads::{self, Found};
 use crate::resources::mandates::watcher::state::{Key, Kind, Member, Outcome, Stage, State};
@@ -52,7 +53,7 @@ impl Run {
             match in_batches {
                 true if !batching => return Some((urgency, usize::MAX)),
                 // The list that is read now may tell of others too, and leave few.
-                true if urgency == Urgency::Due => return None,
+                true if matches!(urgency, Urgency::Due | Urgency::Failing) => return None,
                 _ if count > 0 => return Some((urgency, 1)),
                 _ => {}
             }
@@ -155,12 +156,25 @@ impl Run {
                 }
                 self.pace.answered();
                 self.hurry(&state.agenda);
+                self.doubt = false;
                 for id in ids {
                     match found.remove(&id) {
                         Some(found) => self.learn(state, &id, found, reading.number, woken),
                         // Of those under way it is none, as far as the lists were read.
                         None => again.push((id, Urgency::Alone)),
                     }
+                }
+            }
+            Err(error) if !many && may_be_of_one(&error) => {
+                let now = self.timer.now();
+                self.rush = 0;
+                if ids.iter().any(|id| self.is_of_all(state, id)) {
+                    self.pace.failed(now, None);
+                    (self.pause, self.rested) = (None, false);
+                }
+                for id in ids {
+                    state.give_up(&id, reading.number, woken);
+                    state.rest(&id, now, |since| failing(since, now, fastrand::f64()));
                 }
             }
             Err(error) if error.passes() => {
@@ -194,6 +208,12 @@ impl Run {
         }
     }
 
+    /// Whether a read that failed tells of trouble of the whole service: not the first of them, nor those of a mandate
+    /// that is known to fail.
+    fn is_of_all(&mut self, state: &State, id: &MandateId) -> bool {
+        !state.is_failing(id) && (self.pace.holds_back() || std::mem::replace(&mut self.doubt, true))
+    }
+
     /// What a read says of a mandate.
     fn learn(&self, state: &mut State, id: &MandateId, found: Found, number: u64, woken: &mut Vec<Key>) {
         let ended = found.mandate.as_ref().is_some_and(|mandate| mandate.status.is_terminal());
@@ -208,9 +228,15 @@ impl Run {
             asked.or_else(end).or_else(last)
         };
         state.settle(id, outcome, woken);
+        state.recovered(id);
         if let Some(mandate) = &found.mandate {
             state.keep(id, mandate);
         }
         state.check_told(id, self.timer.now());
     }
+}
+
+/// Whether others may be read although one can't.
+fn may_be_of_one(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Server | ErrorKind::Timeout) && error.retry_after().is_none()
 }
