@@ -20,6 +20,7 @@ mod gaps;
 mod idempotency;
 mod lists;
 mod local_server;
+mod matrix;
 mod observability;
 mod parity;
 mod paths;
