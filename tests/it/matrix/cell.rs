@@ -76,7 +76,7 @@ impl Cell<'_> {
     /// Runs it, and says what came of it, or what did not hold.
     pub(crate) async fn run(&self, world: &World, wires: &Wires) -> Result<String, String> {
         let before = Before {
-            requests: world.server.requests().len(),
+            requests: if self.class.changes() { world.server.requests().len() } else { 0 },
             done: world.count(self.row.effect.clone()).await,
         };
         let (client, raw) = self.with_trouble(world, wires).await;

@@ -20,9 +20,8 @@
 //! in the table; a wrong line fails with what was seen instead.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 mod calls;
@@ -34,14 +33,13 @@ mod streams;
 mod table;
 mod world;
 
-use cell::{Cell, MODES, Mode, Wires};
+use cell::{Cell, MODES, Mode, Wires, check};
+use cuts::Cuts;
 use faults::COLUMNS;
+use streams::Scene;
 
 use table::{Class, Table};
 use world::World;
-
-/// So many worlds are there at a time.
-const AT_ONCE: usize = 32;
 
 #[tokio::test(start_paused = true)]
 async fn every_read_ends_as_expected_under_every_fault() {
@@ -62,17 +60,22 @@ async fn every_wait_ends_as_expected_under_every_fault() {
 async fn every_stream_goes_on_as_expected_under_every_fault_and_loses_nothing() {
     let mut runs = Runs::new();
     for row in &streams::ROWS {
-        for column in COLUMNS.iter().filter(|column| column.trouble.is_of_one_run()) {
-            let expected = &runs.table.expected(row.name, column.name);
-            for mode in [Mode::Once, Mode::Always] {
-                let expected = expected.of(mode).to_owned();
-                runs.spawn(format!("{} | {} | {mode:?}", column.name, row.name), move |wires| async move {
-                    let outcome = streams::run(row, column, mode, &wires).await?;
-                    cell::check(outcome == expected, || format!("{outcome}, not {expected}"))?;
-                    Ok(1)
-                });
+        let table = Table::read();
+        runs.spawn(row.name, move |wires, tally| async move {
+            let mut scene = Scene::set(row).await;
+            for column in COLUMNS.iter().filter(|column| column.trouble.is_of_one_run()) {
+                let expected = table.expected(row.name, column.name);
+                for mode in [Mode::Once, Mode::Always] {
+                    let outcome = scene.run(column, mode, &wires).await;
+                    let expected = expected.of(mode);
+                    let checked = outcome.and_then(|outcome| {
+                        check(outcome == expected, || format!("{outcome}, not {expected}"))
+                    });
+                    tally.add(&format!("{} | {} | {mode:?}", column.name, row.name), checked);
+                    scene.renew().await;
+                }
             }
-        }
+        });
     }
     runs.finish("streams").await;
 }
@@ -82,11 +85,9 @@ async fn a_call_gets_over_an_answer_that_ends_at_any_byte() {
     let mut runs = Runs::new();
     for (number, row) in calls::rows().into_iter().enumerate() {
         let class = runs.table.class(row.name);
-        runs.spawn(format!("cut at every byte | {}", row.name), move |wires| async move {
-            match class {
-                Class::Wait | Class::Watch => cuts::of_wait(&row, &wires).await,
-                _ => cuts::of_call(&row, number, &wires).await,
-            }
+        runs.spawn(row.name, move |wires, tally| async move {
+            let cuts = Cuts { row: &row, wires: &wires, tally: &tally };
+            if class.waits() { cuts.of_wait().await } else { cuts.of_call(number).await }
         });
     }
     runs.finish("cuts of answers").await;
@@ -96,9 +97,7 @@ async fn a_call_gets_over_an_answer_that_ends_at_any_byte() {
 async fn a_stream_loses_nothing_when_its_connection_ends_at_any_byte() {
     let mut runs = Runs::new();
     for row in &streams::ROWS {
-        runs.spawn(format!("cut at every byte | {}", row.name), move |wires| async move {
-            streams::cut_at_every_byte(row, &wires).await
-        });
+        runs.spawn(row.name, move |wires, tally| async move { streams::cut(row, &wires, &tally).await });
     }
     runs.finish("cuts of streams").await;
 }
@@ -111,7 +110,6 @@ async fn every_call(classes: &[Class]) {
         if !classes.contains(&class) {
             continue;
         }
-        let row = Arc::new(row);
         let mut cells = Vec::new();
         for column in COLUMNS.iter().filter(|column| column.trouble.is_of_one_run()) {
             let expected = runs.table.expected(row.name, column.name);
@@ -121,62 +119,79 @@ async fn every_call(classes: &[Class]) {
                 cells.push((column, mode, expected.clone()));
             }
         }
-        // What only reads leaves the world as it was.
-        let together = if class == Class::Read { cells.len() } else { 1 };
-        for cells in cells.chunks(together).map(<[_]>::to_vec) {
-            let row = Arc::clone(&row);
-            runs.spawn(format!("{} | {:?}", row.name, cells[0].1), move |wires| async move {
-                let world = World::with(row.need).await;
-                for (column, mode, expected) in &cells {
-                    let cell = Cell { row: &row, class, column, mode: *mode };
-                    let failed = |why: String| format!("{} | {mode:?}: {why}", column.name);
-                    let outcome = cell.run(&world, &wires).await.map_err(failed)?;
-                    let expected = expected.of(*mode);
-                    let fits = *mode == Mode::ShortOfTime || cell::is_as(&outcome, expected);
-                    cell::check(fits, || failed(format!("{outcome}, not {expected}")))?;
+        runs.spawn(row.name, move |wires, tally| async move {
+            let mut world = World::with(row.need).await;
+            for (column, mode, expected) in cells {
+                let cell = Cell { row: &row, class, column, mode };
+                let outcome = cell.run(&world, &wires).await;
+                let any = mode == Mode::ShortOfTime;
+                let expected = expected.of(mode);
+                let checked = outcome.and_then(|outcome| {
+                    check(any || cell::is_as(&outcome, expected), || format!("{outcome}, not {expected}"))
+                });
+                tally.add(&format!("{} | {} | {mode:?}", column.name, row.name), checked);
+                // What only reads leaves the world as it was.
+                if class != Class::Read {
+                    world.renew(row.need).await;
                 }
-                Ok(cells.len())
-            });
-        }
+            }
+        });
     }
     runs.finish("calls").await;
 }
 
-/// Runs beside each other, and what came of them.
+/// Cells, one after the other on each row and the rows beside each other, and what came of them.
 struct Runs {
     table: Table,
     wires: Wires,
-    slots: Arc<Semaphore>,
-    tasks: JoinSet<(String, Result<usize, String>)>,
+    tally: Tally,
+    tasks: JoinSet<()>,
 }
 
 impl Runs {
     fn new() -> Self {
-        let slots = Arc::new(Semaphore::new(AT_ONCE));
-        Self { table: Table::read(), wires: Wires::new(), slots, tasks: JoinSet::new() }
+        Self { table: Table::read(), wires: Wires::new(), tally: Tally::default(), tasks: JoinSet::new() }
     }
 
-    fn spawn<Fut>(&mut self, name: String, run: impl FnOnce(Wires) -> Fut)
+    fn spawn<Fut>(&mut self, row: &'static str, run: impl FnOnce(Wires, Tally) -> Fut)
     where
-        Fut: Future<Output = Result<usize, String>> + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
     {
-        let (slots, run) = (Arc::clone(&self.slots), run(self.wires.clone()));
+        let run = run(self.wires.clone(), self.tally.clone());
         self.tasks.spawn(async move {
-            let _slot = slots.acquire().await.expect("never closed");
-            (name, run.await)
+            let outcome = tokio::spawn(run).await;
+            // What is run panics in a task of its own; this is the matrix itself.
+            assert!(outcome.is_ok(), "{row}: {outcome:?}");
         });
     }
 
     #[expect(clippy::print_stdout, reason = "how much was run is worth knowing")]
     async fn finish(mut self, what: &str) {
-        let (mut count, mut wrong) = (0, BTreeMap::new());
         while let Some(run) = self.tasks.join_next().await {
-            match run.expect("what may panic has a task of its own") {
-                (_, Ok(cells)) => count += cells,
-                (name, Err(why)) => drop(wrong.insert(name, why)),
-            }
+            run.expect("no panic of the matrix itself");
         }
-        println!("{count} cells of {what}");
-        assert!(wrong.is_empty(), "{wrong:#?}");
+        let tally = self.tally.0.lock().unwrap();
+        println!("{} cells of {what}", tally.cells);
+        assert!(tally.wrong.is_empty(), "{:#?}", tally.wrong);
+    }
+}
+
+/// How many cells were run, and those that did not end as they should: by fault, call and mode.
+#[derive(Clone, Default)]
+struct Tally(Arc<Mutex<Count>>);
+
+#[derive(Default)]
+struct Count {
+    cells: usize,
+    wrong: BTreeMap<String, String>,
+}
+
+impl Tally {
+    fn add(&self, cell: &str, outcome: Result<(), String>) {
+        let mut count = self.0.lock().unwrap();
+        count.cells += 1;
+        if let Err(why) = outcome {
+            count.wrong.insert(cell.to_owned(), why);
+        }
     }
 }

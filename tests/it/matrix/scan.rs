@@ -30,8 +30,7 @@ fn methods_of(text: &str) -> Vec<String> {
         text.match_indices('\n').map(|(at, _)| (at + 1, text[at + 1..].lines().next().unwrap_or_default()))
     {
         if let Some(rest) = line.strip_prefix("impl") {
-            let name = rest.trim_start_matches(|c| c != ' ').trim_start();
-            implemented = word(name);
+            implemented = word(behind_parameters(rest).trim_start());
         }
         let Some(rest) = line.strip_prefix("    pub fn ").or_else(|| line.strip_prefix("    pub async fn "))
         else {
@@ -45,6 +44,22 @@ fn methods_of(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// What follows an `impl` and its type parameters, if it has any.
+fn behind_parameters(text: &str) -> &str {
+    let mut depth = 0;
+    for (at, character) in text.char_indices() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return &text[at + 1..];
+        }
+    }
+    text
 }
 
 fn word(text: &str) -> String {
@@ -76,7 +91,7 @@ fn every_method_that_sends_a_request_is_a_row() {
 
 #[test]
 fn a_method_is_found_however_its_signature_is_written() {
-    let text = "\nimpl<T> Record<T> {\n    pub fn list(&self) -> Call<Page<T>> {\n    }\n\n    pub fn limit(mut self) -> Self {\n    }\n}\n\
+    let text = "\nimpl<T: Into<Option<u8>> + Send> Record<T> {\n    pub fn list(&self) -> Call<Page<T>> {\n    }\n\n    pub fn limit(mut self) -> Self {\n    }\n}\n\
         impl Things {\n    pub fn make(\n        &self,\n        name: &str,\n    ) -> Call<Thing> {\n    }\n    pub async fn run(&self) -> u8 {\n\
         }\n    pub(crate) fn own(&self) -> u8 {\n    }\n    pub fn id(&self) -> &Id {\n    }\n}\n";
     assert_eq!(methods_of(text), ["Record::list", "Things::make", "Things::run"]);

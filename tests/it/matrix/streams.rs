@@ -13,7 +13,8 @@ use tokio::time::timeout;
 use super::cell::{Mode, Wires, check, no_secrets, told};
 use super::faults::{Column, Trouble};
 use super::world::{Need, Things, World};
-use crate::support::raw::{Plan, Raw, RawServer};
+use super::{Tally, cuts};
+use crate::support::raw::{Plan, RawServer};
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event, Error>> + Send>>;
 
@@ -26,6 +27,9 @@ const MAX_EVENT_BYTES: usize = 64 * 1024;
 /// Of the watcher's stream nobody says it.
 const MAX_WATCHED_BYTES: usize = 16 * 1024 * 1024;
 const ON_THE_WAY: usize = 1024 * 1024;
+/// The head and the first events; what follows is more of the same, and cut more rarely.
+const FIRST_BYTES: usize = 1_000;
+const MORE_BYTES: usize = 61;
 /// Before the first event.
 const START: &str = "evt_start";
 
@@ -35,12 +39,18 @@ pub(crate) struct StreamRow {
     of_mandate: bool,
     /// Whether it begins with the first event, not with what happens next.
     from_start: bool,
-    /// Of its bytes every so many are tried as the last one.
+    /// Of its first bytes every so many are tried as the last one.
     step: usize,
     open: fn(&Client, &Things) -> Events,
 }
 
-pub(crate) const ROWS: [StreamRow; 3] = [
+impl StreamRow {
+    fn need(&self) -> Need {
+        if self.from_start { Need::Working } else { Need::Later }
+    }
+}
+
+pub(crate) static ROWS: [StreamRow; 3] = [
     StreamRow {
         name: "MandateEvents::stream",
         of_mandate: true,
@@ -70,103 +80,93 @@ pub(crate) const ROWS: [StreamRow; 3] = [
     },
 ];
 
-/// Runs a cell, and says what came of it, or what did not hold.
-pub(crate) async fn run(
-    row: &StreamRow,
-    column: &Column,
-    mode: Mode,
-    wires: &Wires,
-) -> Result<String, String> {
-    let times = if mode == Mode::Once { 1 } else { u32::MAX };
-    let scene = Scene::set(row).await;
-    let (raw, kept_alive) = match column.trouble {
-        Trouble::Local(fault) => {
-            let server = &scene.world.server;
-            server.fault(fault("id").on_streams().times(times));
-            let builder = Client::builder().api_key(server.api_key()).http_service(server.service());
-            return scene.play(row, &builder.build().unwrap()).await;
-        }
-        Trouble::Raw(raw) => (raw, false),
-        Trouble::KeptAlive(raw) => (raw, true),
-        Trouble::EveryByte => unreachable!("it has runs of its own"),
-    };
-    let server = RawServer::start(scene.world.server.service());
-    let client = wires.client(&server.url).build().unwrap();
-    if kept_alive {
-        client.agents().get(&scene.world.things.agent).await.unwrap();
-    }
-    server.plan(Plan { raw, method: None, times: times as usize });
-    let outcome = scene.play(row, &client).await?;
-    let largest = if row.from_start { MAX_EVENT_BYTES } else { MAX_WATCHED_BYTES };
-    let allowed = server.met().max(1) * (largest + ON_THE_WAY);
-    check(server.sent() <= allowed, || format!("{} bytes were taken", server.sent()))?;
-    Ok(outcome)
-}
-
-/// A world in which something is about to happen.
-struct Scene {
+/// A world in which something is about to happen, and who follows it.
+pub(crate) struct Scene {
+    row: &'static StreamRow,
     world: World,
     /// What happened before a stream begins that does not tell of it.
     skipped: usize,
 }
 
 impl Scene {
-    async fn set(row: &StreamRow) -> Self {
-        let world = World::with(if row.from_start { Need::Working } else { Need::Later }).await;
-        let skipped = if row.from_start { 0 } else { happened(row, &world).await.len() };
-        Self { world, skipped }
+    pub(crate) async fn set(row: &'static StreamRow) -> Self {
+        let world = World::with(row.need()).await;
+        let mut scene = Self { row, world, skipped: 0 };
+        scene.begin().await;
+        scene
     }
 
-    async fn play(&self, row: &StreamRow, client: &Client) -> Result<String, String> {
-        let events = (row.open)(client, &self.world.things);
+    pub(crate) async fn renew(&mut self) {
+        self.world.renew(self.row.need()).await;
+        self.begin().await;
+    }
+
+    async fn begin(&mut self) {
+        self.skipped = if self.row.from_start { 0 } else { happened(self.row, &self.world).await.len() };
+    }
+
+    /// Runs a cell, and says what came of it, or what did not hold.
+    pub(crate) async fn run(&self, column: &Column, mode: Mode, wires: &Wires) -> Result<String, String> {
+        let times = if mode == Mode::Once { 1 } else { u32::MAX };
+        let (raw, kept_alive) = match column.trouble {
+            Trouble::Local(fault) => {
+                let server = &self.world.server;
+                server.fault(fault("id").on_streams().times(times));
+                let builder = Client::builder().api_key(server.api_key()).http_service(server.service());
+                return self.play(&builder.build().unwrap()).await;
+            }
+            Trouble::Raw(raw) => (raw, false),
+            Trouble::KeptAlive(raw) => (raw, true),
+            Trouble::EveryByte => unreachable!("it has runs of its own"),
+        };
+        let server = RawServer::start(self.world.server.service());
+        let client = wires.client(&server.url).build().unwrap();
+        if kept_alive {
+            client.agents().get(&self.world.things.agent).await.unwrap();
+        }
+        server.plan(Plan { raw, method: None, times: times as usize });
+        let outcome = self.play(&client).await?;
+        let largest = if self.row.from_start { MAX_EVENT_BYTES } else { MAX_WATCHED_BYTES };
+        let allowed = server.met().max(1) * (largest + ON_THE_WAY);
+        check(server.sent() <= allowed, || format!("{} bytes were taken", server.sent()))?;
+        Ok(outcome)
+    }
+
+    async fn play(&self, client: &Client) -> Result<String, String> {
+        let events = (self.row.open)(client, &self.world.things);
         let followed = tokio::spawn(follow(events, QUIET, usize::MAX)).await;
         let followed = followed.map_err(|panic| format!("it panicked: {panic}"))?;
         self.world.server.clear_faults();
-        judge(&happened(row, &self.world).await[self.skipped..], &followed)
+        judge(&happened(self.row, &self.world).await[self.skipped..], &followed)
     }
 }
 
-/// The stream when its connection ends after each number of bytes in turn, up to the end of what the first sends; how
-/// many runs that were.
-pub(crate) async fn cut_at_every_byte(row: &StreamRow, wires: &Wires) -> Result<usize, String> {
-    if !row.from_start {
-        return cut_before_all(row, wires).await;
+/// The stream when its connection ends after each number of bytes in turn, up to the end of what the first sends.
+pub(crate) async fn cut(row: &'static StreamRow, wires: &Wires, tally: &Tally) {
+    let mut scene = Scene::set(row).await;
+    if row.from_start {
+        scene.world.renew(Need::Ended).await;
     }
-    let world = World::with(Need::Ended).await;
-    let happened = happened(row, &world).await;
-    let mut runs = 0;
-    for after in (0..).step_by(row.step) {
-        let server = RawServer::start(world.server.service());
-        let client = wires.client(&server.url).build().unwrap();
-        server.plan(Plan { raw: Raw::Cut { after, reset: after % 2 == 0 }, method: None, times: 1 });
-        let events = (row.open)(&client, &world.things);
-        let followed = follow(events, Duration::from_secs(1), happened.len()).await;
-        let outcome = judge(&happened, &followed)?;
-        check(outcome == "whole", || format!("cut after {after} bytes: {outcome}"))?;
-        runs += 1;
-        if server.cuts() == 0 {
-            return Ok(runs);
-        }
-    }
-    unreachable!("an answer has an end")
-}
-
-/// The same of one that begins with what happens next, before anything does.
-async fn cut_before_all(row: &StreamRow, wires: &Wires) -> Result<usize, String> {
-    let mut runs = 0;
-    for after in (0..).step_by(row.step) {
-        let scene = Scene::set(row).await;
+    let happened = happened(row, &scene.world).await;
+    let every = (0..FIRST_BYTES).step_by(row.step);
+    for after in every.chain((FIRST_BYTES..).step_by(MORE_BYTES)) {
         let server = RawServer::start(scene.world.server.service());
         let client = wires.client(&server.url).build().unwrap();
-        server.plan(Plan { raw: Raw::Cut { after, reset: after % 2 == 0 }, method: None, times: 1 });
-        let outcome = scene.play(row, &client).await?;
-        check(outcome.starts_with("whole"), || format!("cut after {after} bytes: {outcome}"))?;
-        runs += 1;
+        server.plan(cuts::cut(after));
+        let outcome = if row.from_start {
+            let events = (row.open)(&client, &scene.world.things);
+            judge(&happened, &follow(events, Duration::from_secs(1), happened.len()).await)
+        } else {
+            let outcome = scene.play(&client).await;
+            scene.renew().await;
+            outcome
+        };
+        let checked = outcome.and_then(|outcome| check(outcome.starts_with("whole"), || outcome));
+        tally.add(&format!("cut after {after} | {}", row.name), checked);
         if server.cuts() == 0 {
-            return Ok(runs);
+            return;
         }
     }
-    unreachable!("an answer has an end")
 }
 
 struct Followed {

@@ -86,13 +86,14 @@ impl Table {
     }
 
     pub(crate) fn class(&self, call: &str) -> Class {
-        *self.calls.get(call).unwrap_or_else(|| panic!("{call} has no class in the table"))
+        assert!(self.calls.contains_key(call), "{call} has no class in the table");
+        self.calls[call]
     }
 
     pub(crate) fn expected(&self, call: &str, fault: &str) -> Expected {
+        assert!(self.faults.contains_key(fault), "{fault} has no line in the table");
         let exception = self.exceptions.get(&(call.to_owned(), fault.to_owned()));
-        let line = self.faults.get(fault).unwrap_or_else(|| panic!("{fault} has no line in the table"));
-        exception.unwrap_or_else(|| &line[&self.class(call)]).clone()
+        exception.unwrap_or_else(|| &self.faults[fault][&self.class(call)]).clone()
     }
 
     pub(crate) fn faults(&self) -> impl Iterator<Item = &str> {

@@ -64,31 +64,38 @@ pub(crate) struct World {
 impl World {
     pub(crate) async fn with(need: Need) -> Self {
         let server = LocalServer::builder().clock(LocalClock::Real).start().await.unwrap();
-        let healthy =
-            Client::builder().api_key(server.api_key()).http_service(server.service()).build().unwrap();
-        server.script(recorded());
-        server.script(Script::when(|mandate| mandate.objective == "Work later.").wait(LATER).work("On it."));
-        server.script(Script::when(|mandate| mandate.objective == "Ask.").ask("May it?", ["code"]));
-        server.script(
-            Script::when(|mandate| mandate.objective == "Ask later.").wait(WORK / 4).ask("May it?", ["code"]),
-        );
-        let mut agents = Vec::new();
-        for number in 0..if need == Need::Agents { AGENTS } else { 1 } {
-            let params =
-                AgentCreateParams::new(format!("Agent {number}"), "p/m").capabilities(["email.send"]);
-            agents.push(healthy.agents().create(params).await.unwrap().id);
-        }
+        let client = Client::builder().api_key(server.api_key()).http_service(server.service());
         let things = Things {
-            agent: agents[0].clone(),
+            agent: "".into(),
             mandate: "".into(),
             other: "".into(),
             approval: "".into(),
             artifact: "".into(),
             endpoint: "".into(),
         };
-        let mut world = Self { server, healthy, things };
-        world.prepare(need).await;
+        let mut world = Self { server, healthy: client.build().unwrap(), things };
+        world.furnish(need).await;
         world
+    }
+
+    /// A new one on the same server, which takes longer to start than to forget.
+    pub(crate) async fn renew(&mut self, need: Need) {
+        self.server.reset();
+        self.furnish(need).await;
+    }
+
+    async fn furnish(&mut self, need: Need) {
+        for script in scripts() {
+            self.server.script(script);
+        }
+        let mut agents = Vec::new();
+        for number in 0..if need == Need::Agents { AGENTS } else { 1 } {
+            let params =
+                AgentCreateParams::new(format!("Agent {number}"), "p/m").capabilities(["email.send"]);
+            agents.push(self.healthy.agents().create(params).await.unwrap().id);
+        }
+        self.things.agent = agents.remove(0);
+        self.prepare(need).await;
     }
 
     async fn prepare(&mut self, need: Need) {
@@ -216,18 +223,25 @@ pub(crate) fn capability() -> CapabilityRegisterParams {
     CapabilityRegisterParams::new(CAPABILITY, "Measures.", any(), any()).version("1")
 }
 
-/// A bit of everything, then work for a while.
-fn recorded() -> Script {
-    Script::when(|mandate| mandate.objective == "Work.")
-        .fact("price", 7, FactStatus::Verified)
-        .evidence("quote", "It is seven.", "seven")
-        .issue("Really?", IssueState::Open)
-        .assertion("Atlas", "It is cheap.")
-        .information_need("Since when?")
-        .commitment(CommitmentDirection::Made, "Atlas", "We pay.")
-        .work("Reading.")
-        .wait(WORK / 2)
-        .work("Writing.")
-        .wait(WORK / 2)
-        .complete("Done.")
+/// What becomes of a mandate, by its objective.
+fn scripts() -> [Script; 4] {
+    let of = |objective: &'static str| Script::when(move |mandate| mandate.objective == objective);
+    [
+        of("Ask.").ask("May it?", ["code"]),
+        of("Ask later.").wait(WORK / 4).ask("May it?", ["code"]),
+        of("Work later.").wait(LATER).work("On it."),
+        // A bit of everything, then work for a while.
+        of("Work.")
+            .fact("price", 7, FactStatus::Verified)
+            .evidence("quote", "It is seven.", "seven")
+            .issue("Really?", IssueState::Open)
+            .assertion("Atlas", "It is cheap.")
+            .information_need("Since when?")
+            .commitment(CommitmentDirection::Made, "Atlas", "We pay.")
+            .work("Reading.")
+            .wait(WORK / 2)
+            .work("Writing.")
+            .wait(WORK / 2)
+            .complete("Done."),
+    ]
 }
