@@ -9,6 +9,7 @@
 //!   [`LocalServer::fault`](shadway::local::LocalServer::fault), met in memory, and those of raw bytes, met over a
 //!   socket through the real adapter (`support/raw.rs`).
 //! - `cell.rs` runs one cell, up to three times: the fault once, always, and always with little time for the whole call.
+//!   All of it is in virtual time, sockets too: see `support/raw` for why that is sound.
 //! - `cuts.rs` ends an answer after each of its bytes.
 //!
 //! What has to hold whatever the result is checked after every run: a change was made exactly once after it, or after
@@ -115,9 +116,14 @@ async fn every_call(classes: &[Class]) {
             let expected = runs.table.expected(row.name, column.name);
             // Where nothing is waited for there is no deadline to meet.
             let takes_time = expected.always.contains('×') && !class.waits();
-            for mode in MODES.into_iter().filter(|mode| *mode != Mode::ShortOfTime || takes_time) {
-                cells.push((column, mode, expected.clone()));
-            }
+            // Where the first attempt decides, of one call, it can't happen twice.
+            let recurs = expected.once != expected.always || row.requests > 1 || class.waits();
+            let takes = |mode: &Mode| match mode {
+                Mode::Once => true,
+                Mode::Always => recurs,
+                Mode::ShortOfTime => takes_time,
+            };
+            cells.extend(MODES.into_iter().filter(takes).map(|mode| (column, mode, expected.clone())));
         }
         runs.spawn(row.name, move |wires, tally| async move {
             let mut world = World::with(row.need).await;
