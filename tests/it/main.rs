@@ -21,6 +21,7 @@ mod idempotency;
 mod lists;
 mod load;
 mod local_server;
+mod matrix;
 mod observability;
 mod parity;
 mod paths;
