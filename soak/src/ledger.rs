@@ -9,7 +9,7 @@ use shadway::types::EventId;
 const KEPT: usize = 2_000;
 
 /// How many of them may be under way to somebody. The server forgets deliveries that nobody takes, beyond 10,000.
-const BEHIND: usize = 2_000;
+const BEHIND: usize = 6_000;
 
 /// Which events somebody is to get.
 pub(crate) type Wanted = fn(&EventType) -> bool;
@@ -297,14 +297,14 @@ mod tests {
         let mut ledger = ledger(1);
         ledger.read(0, &id(0));
         ledger.handled(0, &id(0));
-        for number in 1..3 * KEPT {
+        for number in 1..5 * KEPT {
             ledger.happened(id(number), EventType::ApprovalResolved);
             ledger.handled(0, &id(number));
         }
         assert!(ledger.lags());
         ledger.restarted(0);
-        (0..3 * KEPT).for_each(|number| ledger.read(0, &id(number)));
-        assert_eq!(counts(&ledger, 0), [3 * KEPT as u64, 0, 0, 1, 0]);
+        (0..5 * KEPT).for_each(|number| ledger.read(0, &id(number)));
+        assert_eq!(counts(&ledger, 0), [5 * KEPT as u64, 0, 0, 1, 0]);
         assert!(ledger.is_settled() && !ledger.lags());
     }
 
