@@ -5,11 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use shadway::events::EventType;
 use shadway::types::EventId;
 
-/// How many events are kept at least, so that what is repeated late is found to be that.
+/// How many events are kept at least behind the slowest, so that what is repeated is found to be that.
 const KEPT: usize = 2_000;
 
 /// How many of them may be under way to somebody. The server forgets deliveries that nobody takes, beyond 10,000.
-const BEHIND: usize = 2_000;
+const BEHIND: usize = 6_000;
 
 /// Which events somebody is to get.
 pub(crate) type Wanted = fn(&EventType) -> bool;
@@ -104,7 +104,9 @@ impl Ledger {
     }
 
     /// Whether somebody is far behind.
-    pub(crate) fn lags(&self) -> bool {
+    pub(crate) fn lags(&mut self) -> bool {
+        // They may have caught up since the last event.
+        self.forget();
         self.entries.len() > KEPT + BEHIND
     }
 
@@ -182,7 +184,8 @@ impl Ledger {
     /// Forgets what everybody had long ago.
     fn forget(&mut self) {
         while self.entries.len() > KEPT {
-            let read = self.readers.iter().all(|reader| reader.next > self.first);
+            // Not the last ones that somebody was given: those may come again after a restart.
+            let read = self.readers.iter().all(|reader| reader.next > self.first + KEPT as u64);
             let settled = |entry: &Entry| {
                 let pairs = self.receivers.iter().zip(&entry.handled);
                 pairs
@@ -290,9 +293,25 @@ mod tests {
     }
 
     #[test]
+    fn who_is_slow_may_restart_too() {
+        let mut ledger = ledger(1);
+        ledger.read(0, &id(0));
+        ledger.handled(0, &id(0));
+        for number in 1..5 * KEPT {
+            ledger.happened(id(number), EventType::ApprovalResolved);
+            ledger.handled(0, &id(number));
+        }
+        assert!(ledger.lags());
+        ledger.restarted(0);
+        (0..5 * KEPT).for_each(|number| ledger.read(0, &id(number)));
+        assert_eq!(counts(&ledger, 0), [5 * KEPT as u64, 0, 0, 1, 0]);
+        assert!(ledger.is_settled() && !ledger.lags());
+    }
+
+    #[test]
     fn what_all_have_is_forgotten_and_still_known_to_be_repeated() {
         let mut ledger = ledger(0);
-        for number in 0..KEPT + 10 {
+        for number in 0..3 * KEPT {
             ledger.happened(id(number), EventType::ApprovalResolved);
             ledger.read(0, &id(number));
             ledger.handled(0, &id(number));

@@ -22,6 +22,7 @@ use crate::{Options, faults, follow, inbox, job, machine};
 /// How long the last mandates, deliveries and connections have to come to their end.
 const SETTLING: Duration = Duration::from_secs(120);
 const CLOSING: Duration = Duration::from_secs(15);
+const MINUTE: Duration = Duration::from_secs(60);
 /// How often a storm begins.
 const STORMS: Duration = Duration::from_secs(7);
 
@@ -96,6 +97,7 @@ async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
     }
     let mut figures = Figures::new(options.time);
     let began = Instant::now();
+    let mut minute = MINUTE;
     let storms = tokio::spawn(storms(Arc::clone(&run), random));
     while began.elapsed() < options.time {
         sleep(Duration::from_millis(250).min(options.time)).await;
@@ -107,6 +109,10 @@ async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
             sockets: machine::sockets(std::process::id())?,
             mandates: created.saturating_sub(ended) as usize,
         });
+        if began.elapsed() >= minute {
+            progress(&run, minute);
+            minute += MINUTE;
+        }
     }
     run.closing.store(true, Ordering::Relaxed);
     storms.await??;
@@ -127,6 +133,17 @@ async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
     let Run { tally, ledger, .. } = Arc::into_inner(run).ok_or("something still holds the run")?;
     figures.take(tally, ledger.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(figures)
+}
+
+/// A sign of life.
+#[expect(clippy::print_stderr, reason = "it is a program")]
+fn progress(run: &Run, time: Duration) {
+    let [created, ended] = [&run.tally.created, &run.tally.ended].map(|count| count.load(Ordering::Relaxed));
+    let (events, breaches) = (lock(&run.ledger).events(), run.tally.breaches().0);
+    let (minutes, heap) = (time.as_secs() / 60, machine::heap() / 1024);
+    eprintln!(
+        "{minutes} min: {created} mandates, {ended} ended, {events} events, {breaches} breaches, heap {heap} KiB"
+    );
 }
 
 /// Lets nothing work of one call for a while, again and again.

@@ -309,6 +309,33 @@ fn a_thousand_open_streams_get_each_event_once_and_hold_little() {
 }
 
 #[test]
+fn a_stream_that_goes_on_for_long_holds_no_more_than_it_has_to_remember() {
+    const EVENTS: usize = 10_000;
+    let runtime = paused();
+    let service = Streams::default();
+    let mut stream = client(service.clone()).mandate("mnd_1").events().stream();
+    let mut follow = |numbers: std::ops::RangeInclusive<usize>| {
+        measure(|| {
+            runtime.block_on(async {
+                for number in numbers {
+                    let (event, ()) = tokio::join!(stream.try_next(), async {
+                        tokio::task::yield_now().await;
+                        service.send(number);
+                    });
+                    assert_eq!(event.unwrap().unwrap().sequence, number as u64);
+                }
+            });
+        })
+        .bytes_current
+    };
+    let full = follow(1..=EVENTS);
+    println!("{full} bytes for a stream after {EVENTS} events");
+    assert!(full < 1_024 * KIB, "{full} bytes after {EVENTS} events");
+    let more = follow(EVENTS + 1..=2 * EVENTS);
+    assert!(more < 64 * KIB, "{more} bytes more after twice as many");
+}
+
+#[test]
 fn ten_thousand_waits_again_and_again_leave_nothing_behind() {
     const ROUNDS: usize = 2;
     let runtime = paused();
