@@ -13,7 +13,7 @@ const SECRET: &str = "s3cr3t";
 macro_rules! checks {
     ($($type:ty,)*) => {
         /// Every type that is read from an answer, or that a program may have stored.
-        const CHECKS: &[fn(&[u8])] = &[$(same_again::<$type>,)*];
+        const CHECKS: &[fn(&[u8], bool)] = &[$(same_again::<$type>,)*];
     };
 }
 
@@ -75,9 +75,16 @@ checks! {
 }
 
 pub fn check(input: &[u8]) {
-    CHECKS.iter().for_each(|check| check(input));
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(input).is_ok();
+    for (index, check) in CHECKS.iter().enumerate() {
+        // To say why takes longer than all else, and is much the same for each.
+        let chosen = index == input.len() % CHECKS.len();
+        if is_json || chosen {
+            check(input, chosen);
+        }
+    }
     refused(input);
-    if serde_json::from_slice::<serde::de::IgnoredAny>(input).is_ok() {
+    if is_json {
         secret::<webhooks::WebhookEndpointCreated>(r#"{"endpoint":{"id":"we_1","url":"x"},"secret":"#, input);
         secret::<webhooks::WebhookEndpointSecretRotated>(r#"{"secret":"#, input);
         secret::<record::ArtifactDownload>(r#"{"expiresAt":"2026-11-30T12:00:00Z","url":"#, input);
@@ -86,10 +93,12 @@ pub fn check(input: &[u8]) {
     }
 }
 
-fn same_again<T: DeserializeOwned + Serialize + Debug + PartialEq>(input: &[u8]) {
-    let value: T = match shadway::fuzzing::answer(200, input).unwrap() {
-        Ok(value) => value,
-        Err(error) => return shown(&error),
+fn same_again<T: DeserializeOwned + Serialize + Debug + PartialEq>(input: &[u8], explained: bool) {
+    let Ok(value) = serde_json::from_slice::<T>(input) else {
+        if explained {
+            shown(&shadway::fuzzing::answer::<T>(200, input).unwrap().unwrap_err());
+        }
+        return;
     };
     let _ = format!("{value:?}");
     let written = serde_json::to_string(&value).unwrap();
@@ -100,7 +109,7 @@ fn same_again<T: DeserializeOwned + Serialize + Debug + PartialEq>(input: &[u8])
 
 /// The same input as the body of a refusal.
 fn refused(input: &[u8]) {
-    for status in [302, 400, 401, 404, 409, 410, 422, 429, 500, 503] {
+    for status in [302, 409] {
         let answer = shadway::fuzzing::answer::<types::RawJson>(status, input).unwrap();
         shown(&answer.expect_err("it was refused"));
     }
