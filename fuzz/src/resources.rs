@@ -1,10 +1,12 @@
 //! Every type of the wire, from JSON: what is written reads as the same, also a second time; why an answer does not fit
-//! is one line; and no secret is printed.
+//! is one line; no secret is printed; and a field that no type knows is kept.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use shadway::{agents, approvals, capabilities, events, mandates, page, record, types, webhooks};
 
 /// Inputs hold this, so that it is known where a secret is printed.
@@ -105,6 +107,35 @@ fn same_again<T: DeserializeOwned + Serialize + Debug + PartialEq>(input: &[u8],
     let again: T = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
     assert_eq!(again, value, "{}: {written}", std::any::type_name::<T>());
     assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    if let (Ok(sent), Ok(written)) = (fields(input), fields(written.as_bytes())) {
+        for (name, value) in sent.iter().filter(|(name, _)| name.starts_with("new")) {
+            let kept = written.get(name).unwrap_or_else(|| panic!("{name} is lost"));
+            assert!(is_same(value.get(), kept.get()), "{value} became {kept}");
+        }
+    }
+}
+
+fn fields(json: &[u8]) -> serde_json::Result<BTreeMap<String, Box<RawValue>>> {
+    serde_json::from_slice(json)
+}
+
+/// Whether two texts are the same JSON, but for how a number is written. No type has a field that begins with `new`.
+fn is_same(one: &str, other: &str) -> bool {
+    let items = |text: &str| serde_json::from_str::<Vec<Box<RawValue>>>(text);
+    let text = |text: &str| serde_json::from_str::<String>(text);
+    if let (Ok(one), Ok(other)) = (fields(one.as_bytes()), fields(other.as_bytes())) {
+        return one.len() == other.len()
+            && one.iter().zip(&other).all(|(one, other)| one.0 == other.0 && is_same(one.1.get(), other.1.get()));
+    }
+    if let (Ok(one), Ok(other)) = (items(one), items(other)) {
+        return one.len() == other.len()
+            && one.iter().zip(&other).all(|(one, other)| is_same(one.get(), other.get()));
+    }
+    match (text(one), text(other), one.parse::<f64>(), other.parse::<f64>()) {
+        (Ok(one), Ok(other), ..) => one == other,
+        (.., Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
 }
 
 /// The same input as the body of a refusal.
