@@ -128,13 +128,11 @@ impl BaseUrl {
         let Some(host) = uri.host().filter(|host| !host.is_empty()) else {
             return Err(refuse("has no host"));
         };
-        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        let authority = uri.authority().map_or(host, |authority| authority.as_str());
+        if authority.contains('@') {
             return Err(refuse("has a user or a password in it"));
         }
-        if uri
-            .authority()
-            .is_some_and(|authority| authority.as_str() != host && authority.port_u16().is_none())
-        {
+        if !authority.strip_prefix(host).is_some_and(|rest| rest.is_empty() || is_port(rest)) {
             return Err(refuse("has a port that is none"));
         }
         if !is_host(host) {
@@ -165,6 +163,13 @@ impl BaseUrl {
     pub(crate) fn is_https(&self) -> bool {
         self.https
     }
+}
+
+/// A colon and a number that a port can have, which a sign before it is no part of.
+fn is_port(text: &str) -> bool {
+    text.strip_prefix(':').is_some_and(|digits| {
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok()
+    })
 }
 
 /// A name, an IPv4 address, or an IPv6 address in brackets. To a URL parser a name whose last label is a number, also one

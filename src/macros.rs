@@ -40,7 +40,7 @@ macro_rules! wire {
                 pub $optional: $optional_type,
             )*
             /// Fields this version of the crate does not know, as they came; sent back with the rest.
-            #[serde(flatten)]
+            #[serde(flatten, deserialize_with = "crate::model::plain::fields")]
             pub extra: crate::model::types::Extra,
         }
     };

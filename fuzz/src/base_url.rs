@@ -47,6 +47,8 @@ fn taken(text: &str, url: &str, insecure: bool) {
         url::Host::Ipv6(address) => {
             assert_eq!(host.trim_matches(['[', ']']).parse(), Ok(address));
         }
+        // A dot behind it changes nothing.
+        url::Host::Ipv4(address) => assert_eq!(host.trim_end_matches('.').parse(), Ok(address), "{url:?}"),
         read => assert_eq!(read.to_string(), host, "{url:?}"),
     }
     assert_eq!(read.port_or_known_default(), sent.port_u16().or(if sent.scheme_str() == Some("https") { Some(443) } else { Some(80) }), "{url:?}");

@@ -1,10 +1,12 @@
 //! Every type of the wire, from JSON: what is written reads as the same, also a second time; why an answer does not fit
-//! is one line; and no secret is printed.
+//! is one line; no secret is printed; and a field that no type knows is kept.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use shadway::{agents, approvals, capabilities, events, mandates, page, record, types, webhooks};
 
 /// Inputs hold this, so that it is known where a secret is printed.
@@ -13,7 +15,7 @@ const SECRET: &str = "s3cr3t";
 macro_rules! checks {
     ($($type:ty,)*) => {
         /// Every type that is read from an answer, or that a program may have stored.
-        const CHECKS: &[fn(&[u8])] = &[$(same_again::<$type>,)*];
+        const CHECKS: &[fn(&[u8], bool)] = &[$(same_again::<$type>,)*];
     };
 }
 
@@ -75,9 +77,16 @@ checks! {
 }
 
 pub fn check(input: &[u8]) {
-    CHECKS.iter().for_each(|check| check(input));
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(input).is_ok();
+    for (index, check) in CHECKS.iter().enumerate() {
+        // To say why takes longer than all else, and is much the same for each.
+        let chosen = index == input.len() % CHECKS.len();
+        if is_json || chosen {
+            check(input, chosen);
+        }
+    }
     refused(input);
-    if serde_json::from_slice::<serde::de::IgnoredAny>(input).is_ok() {
+    if is_json {
         secret::<webhooks::WebhookEndpointCreated>(r#"{"endpoint":{"id":"we_1","url":"x"},"secret":"#, input);
         secret::<webhooks::WebhookEndpointSecretRotated>(r#"{"secret":"#, input);
         secret::<record::ArtifactDownload>(r#"{"expiresAt":"2026-11-30T12:00:00Z","url":"#, input);
@@ -86,21 +95,52 @@ pub fn check(input: &[u8]) {
     }
 }
 
-fn same_again<T: DeserializeOwned + Serialize + Debug + PartialEq>(input: &[u8]) {
-    let value: T = match shadway::fuzzing::answer(200, input).unwrap() {
-        Ok(value) => value,
-        Err(error) => return shown(&error),
+fn same_again<T: DeserializeOwned + Serialize + Debug + PartialEq>(input: &[u8], explained: bool) {
+    let Ok(value) = serde_json::from_slice::<T>(input) else {
+        if explained {
+            shown(&shadway::fuzzing::answer::<T>(200, input).unwrap().unwrap_err());
+        }
+        return;
     };
     let _ = format!("{value:?}");
     let written = serde_json::to_string(&value).unwrap();
     let again: T = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
     assert_eq!(again, value, "{}: {written}", std::any::type_name::<T>());
     assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    if let (Ok(sent), Ok(written)) = (fields(input), fields(written.as_bytes())) {
+        for (name, value) in sent.iter().filter(|(name, _)| name.starts_with("new")) {
+            let kept = written.get(name).unwrap_or_else(|| panic!("{name} is lost"));
+            assert!(is_same(value.get(), kept.get()), "{value} became {kept}");
+        }
+    }
+}
+
+fn fields(json: &[u8]) -> serde_json::Result<BTreeMap<String, Box<RawValue>>> {
+    serde_json::from_slice(json)
+}
+
+/// Whether two texts are the same JSON, but for how a number is written. No type has a field that begins with `new`.
+fn is_same(one: &str, other: &str) -> bool {
+    let items = |text: &str| serde_json::from_str::<Vec<Box<RawValue>>>(text);
+    let text = |text: &str| serde_json::from_str::<String>(text);
+    if let (Ok(one), Ok(other)) = (fields(one.as_bytes()), fields(other.as_bytes())) {
+        return one.len() == other.len()
+            && one.iter().zip(&other).all(|(one, other)| one.0 == other.0 && is_same(one.1.get(), other.1.get()));
+    }
+    if let (Ok(one), Ok(other)) = (items(one), items(other)) {
+        return one.len() == other.len()
+            && one.iter().zip(&other).all(|(one, other)| is_same(one.get(), other.get()));
+    }
+    match (text(one), text(other), one.parse::<f64>(), other.parse::<f64>()) {
+        (Ok(one), Ok(other), ..) => one == other,
+        (.., Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
 }
 
 /// The same input as the body of a refusal.
 fn refused(input: &[u8]) {
-    for status in [302, 400, 401, 404, 409, 410, 422, 429, 500, 503] {
+    for status in [302, 409] {
         let answer = shadway::fuzzing::answer::<types::RawJson>(status, input).unwrap();
         shown(&answer.expect_err("it was refused"));
     }

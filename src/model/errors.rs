@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::plain;
 use super::types::Extra;
 
 string_enum! {
@@ -54,16 +55,16 @@ pub struct ApiError {
     #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub param: Option<String>,
     /// What a program can make of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "plain::optional", skip_serializing_if = "Option::is_none")]
     pub details: Option<serde_json::Value>,
     /// Fields this version of the crate does not know, as they came.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "plain::fields")]
     pub extra: Extra,
 }
 
 /// A field that should be a text: if it isn't, that is no reason to lose the others.
 fn text<'de, D: Deserializer<'de>, T: From<String>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    Ok(match serde_json::Value::deserialize(deserializer)? {
+    Ok(match plain::value(deserializer)? {
         serde_json::Value::Null => None,
         serde_json::Value::String(text) => Some(T::from(text)),
         odd => Some(T::from(odd.to_string())),

@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::plain;
+
 /// Any JSON value, kept as text: a number keeps every digit, an object its order.
 ///
 /// It reads only straight from JSON text or from a [`serde_json::Value`]. Inside an internally tagged or an untagged
@@ -42,7 +44,7 @@ impl RawJson {
     /// # Errors
     /// A number that no `f64` can hold.
     pub fn to_value(&self) -> Result<serde_json::Value, serde_json::Error> {
-        serde_json::from_str(self.get())
+        plain::value(&mut serde_json::Deserializer::from_str(self.get()))
     }
 
     /// For the blanks `null` and `[]` of [`Slot::blank`](crate::model::types::Slot::blank).

@@ -13,6 +13,7 @@ pub(crate) mod ids;
 pub(crate) mod json;
 pub(crate) mod mandates;
 pub(crate) mod page;
+pub(crate) mod plain;
 pub(crate) mod record;
 pub(crate) mod routes;
 pub(crate) mod secret;

@@ -14,7 +14,7 @@ pub struct Page<T> {
     #[serde(rename = "nextCursor", default)]
     pub next_cursor: Option<String>,
     /// Fields this version of the crate does not know, as they came.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::model::plain::fields")]
     pub extra: Extra,
 }
 

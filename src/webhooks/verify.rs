@@ -12,6 +12,7 @@ use super::headers::{self, ID_HEADER, SIGNATURE_HEADER, SignedHeaders};
 use super::keys::Keys;
 use super::scheme::{Message, Scheme};
 use crate::clock;
+use crate::error::one_line;
 use crate::model::events::Event;
 use crate::model::json::misfit;
 use crate::model::webhooks::WebhookSecret;
@@ -249,7 +250,7 @@ impl<'a> Delivery<'a> {
     /// When the body is no event object at all. The delivery is Shadway's nevertheless.
     pub fn event(&self) -> Result<Event, EventError> {
         serde_json::from_slice(self.body).map_err(|source| EventError {
-            reason: misfit::<Event>(self.body).unwrap_or_else(|| source.to_string()),
+            reason: one_line(&misfit::<Event>(self.body).unwrap_or_else(|| source.to_string())),
             source,
         })
     }

@@ -61,6 +61,8 @@ fn a_base_url_that_can_not_be_used_says_why() {
         ("https://api.example:abc", "a port that is none"),
         ("https://[zz]", "a host that is none"),
         ("https://[127.0.0.1]", "a host that is none"),
+        ("https://a:+443", "a port that is none"),
+        ("https://[::1]0:443", "a port that is none"),
         ("https://1.2.3.400", "a host that is none"),
         ("https://2130706433", "a host that is none"),
         ("https://0X7f000001", "a host that is none"),

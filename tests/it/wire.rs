@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use shadway::agents::{Agent, AgentStatus, AgentUpdateParams};
 use shadway::mandates::{Authority, CapabilityLimit, Mandate, MandateCreateParams, MandateStatus};
-use shadway::types::{AgentId, Interval, MandateId, Money, RawJson};
+use shadway::types::{AgentId, ApiError, Interval, MandateId, Money, RawJson};
 
 fn decode<T: serde::de::DeserializeOwned>(value: &Value) -> T {
     serde_json::from_str(&value.to_string()).unwrap()
@@ -58,6 +58,33 @@ fn a_decimal_never_seen_goes_back_with_each_digit_that_a_double_holds() {
         .unwrap();
         assert_eq!(agent.extra["new"].to_string(), number);
     }
+}
+
+/// A name that serde_json uses inside, with a text of JSON in which it is again, and so on: deeper than the limit that
+/// serde_json has for each text alone.
+fn texts_in_texts(levels: usize) -> String {
+    (0..levels).fold("0".to_owned(), |text, _| {
+        let text = text.replace('\\', "\\u005c").replace('"', "\\u0022");
+        let lists = 60;
+        let (open, close) = ("[".repeat(lists), "]".repeat(lists));
+        format!(r#"{open}{{"$serde_json::private::RawValue":"{text}"}}{close}"#)
+    })
+}
+
+#[test]
+fn a_text_of_json_is_a_text_however_deep_it_goes_on_inside() {
+    let nested = texts_in_texts(300);
+    let json = format!(r#"{{"id":"a","name":"A","model":"m","status":"active","new":{nested}}}"#);
+    let agent: Agent = serde_json::from_str(&json).unwrap();
+    let written = agent.extra["new"].to_string();
+    assert!(
+        written.starts_with(&"[".repeat(60)) && written.contains(r#"{"$serde_json::private::RawValue":"[[["#)
+    );
+    assert_eq!(nested.parse::<RawJson>().unwrap().to_value().unwrap(), agent.extra["new"]);
+    let refusal: ApiError =
+        serde_json::from_str(&format!(r#"{{"code":{nested},"details":{nested},"new":{nested}}}"#)).unwrap();
+    assert_eq!(refusal.details.as_ref(), Some(&agent.extra["new"]));
+    assert_eq!(refusal.extra["new"], agent.extra["new"]);
 }
 
 #[test]

@@ -138,6 +138,9 @@ fn an_event_that_can_t_be_read_is_no_matter_of_verification() {
         assert!(text.contains(reason), "{text}");
         assert!(std::error::Error::source(&error).is_some());
     }
+    let long = format!(r#"{{"id":"evt_1","type":"x","sequence":"{}"}}"#, "7".repeat(2_000));
+    let text = event(&long).unwrap_err().to_string();
+    assert!(text.contains("sequence: ") && text.len() < 700, "{text}");
 }
 
 #[test]
