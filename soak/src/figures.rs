@@ -64,15 +64,14 @@ impl Figures {
         self.followed = ledger.result();
     }
 
-    /// The median of what was in use in a sixth of the time: the one that ends after a third, or the last.
-    fn heap(&self, end: Duration) -> usize {
-        let begin = end.saturating_sub(self.time / 6);
-        let within = self.samples.iter().filter(|sample| (begin..=end).contains(&sample.at));
-        median(within.map(|sample| sample.heap))
-    }
-
+    /// The most that was in use in each half of the time. How much it is at any moment depends on how many are under way.
     fn heaps(&self) -> (usize, usize) {
-        (self.heap(self.time / 3), self.heap(self.time))
+        let half = self.time / 2;
+        let most = |second: bool| {
+            let within = self.samples.iter().filter(|sample| (sample.at > half) == second);
+            within.map(|sample| sample.heap).max().unwrap_or_default()
+        };
+        (most(false), most(true))
     }
 
     /// Says of each figure that has a limit whether it is beyond it.
@@ -161,7 +160,7 @@ impl fmt::Display for Figures {
             format!("{}, {}, {}", get(&tally.refused), get(&tally.dropped), get(&tally.known))
         })?;
         row("deliveries handled", get(&tally.handled).to_string())?;
-        row("heap after a third, at the end", {
+        row("heap, at most in each half of the time", {
             format!("{}, {}", megabytes(early as u64), megabytes(late as u64))
         })?;
         row(
