@@ -152,7 +152,7 @@ mod tests {
         };
         queue.missed();
         assert_eq!(gap(&mut queue), Gap::unknown());
-        (1..=256).for_each(|sequence| drop(queue.push(&event(10 * sequence), 0)));
+        (1..=256).for_each(|sequence| assert!(queue.push(&event(10 * sequence), 0)));
         for sequence in [2_570, 0, 2_555, 2_560] {
             assert!(!queue.push(&event(sequence), 0));
         }
@@ -160,7 +160,7 @@ mod tests {
         let (lowest, highest) = (Some(2_555), Some(2_570));
         assert_eq!(gap(&mut queue), Gap { lowest, highest, missed: false, since: highest });
         // What is missed after others were left out is not known from them.
-        (1..=256).for_each(|sequence| drop(queue.push(&event(sequence), 0)));
+        (1..=256).for_each(|sequence| assert!(queue.push(&event(sequence), 0)));
         queue.push(&event(300), 0);
         queue.missed();
         drain_events(&mut queue);
