@@ -92,6 +92,7 @@ fn observe(state: &StreamState) {
         StreamState::Waiting { cause, delay, .. } => {
             note(format!("{cause}; connecting again in {delay:.1?}"))
         }
+        StreamState::Missed => note("no position was known to resume after: events may have been missed"),
         StreamState::Skipped { cause, .. } => note(format!("left out what is no event: {cause}")),
         _ => {}
     }

@@ -74,8 +74,8 @@ pub enum ErrorKind {
     CursorTooOld,
     /// The checkpoint of a stream could not be loaded or saved; the store's error is the source.
     Checkpoint,
-    /// A stream with an empty checkpoint brought an event, and the list of the events so far stayed empty for about a
-    /// minute after that. Nothing was given out or saved: to begin anew loses nothing.
+    /// A stream with an empty checkpoint brought an event, or its mandate had ended, and the list of the events so far
+    /// stayed empty for about a minute after that. Nothing was given out or saved: to begin anew loses nothing.
     HistoryMissing,
     /// A list gave a cursor a second time.
     Pagination,
@@ -151,12 +151,20 @@ pub(crate) enum Cause {
     CursorTooOld(Box<ApiError>),
     #[error("the position of the stream could not be {0}")]
     Checkpoint(&'static str, #[source] BoxError),
-    #[error("the stream brought the event {}, and the list of the events so far stays empty", one_line(.0.as_str()))]
-    HistoryMissing(EventId),
+    #[error("{}, and the list of the events so far stays empty", happened(.0.as_ref()))]
+    HistoryMissing(Option<EventId>),
     #[error("{0}")]
     NotReady(String),
     #[error("the list gave the same cursor twice")]
     RepeatedCursor,
+}
+
+/// What says that the history can't be empty.
+fn happened(event: Option<&EventId>) -> String {
+    match event {
+        Some(id) => format!("the stream brought the event {}", one_line(id.as_str())),
+        None => "the mandate has ended".to_owned(),
+    }
 }
 
 fn api_line(error: &ApiError) -> String {

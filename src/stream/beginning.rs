@@ -24,22 +24,25 @@ pub(super) struct Beginning {
     /// How often the list was asked for again, since it was first empty or an event came.
     times: u32,
     pause: Option<Sleep>,
-    /// What the connection brought, so that it should be listed.
-    happened: Option<EventId>,
+    /// Something has happened, so that it should be listed.
+    happened: Option<Happened>,
 }
+
+/// The event that a connection brought; none if all that is known is that the mandate has ended.
+type Happened = Option<EventId>;
 
 impl Beginning {
     pub(super) fn is_doubtful(&self) -> bool {
         self.doubtful
     }
 
-    /// The event without which the list can't be whole.
-    pub(super) fn happened(&self) -> Option<&EventId> {
+    /// That without which the list can't be whole.
+    pub(super) fn happened(&self) -> Option<&Happened> {
         self.happened.as_ref()
     }
 
-    /// The connection brought an event: the list is given the same time once more to show it.
-    pub(super) fn hear(&mut self, id: EventId) {
+    /// The connection brought an event, or the mandate has ended: the list is given the same time once more to show it.
+    pub(super) fn hear(&mut self, id: Happened) {
         if self.happened.is_none() {
             *self = Self { doubtful: true, happened: Some(id), ..Self::default() };
         }
@@ -88,7 +91,7 @@ impl EventStream {
             Some(Ok(event)) => {
                 // The connection may repeat what is listed, or miss the end of it: the next one resumes after the
                 // last that was listed, and does neither.
-                if matches!(**next, Phase::Open(_)) {
+                if !matches!(**next, Phase::Over) {
                     **next = Phase::Start;
                 }
                 self.beginning = Beginning::default();
@@ -132,6 +135,17 @@ impl EventStream {
             }
         }
         Ok(())
+    }
+
+    /// The mandate has ended, and nothing has been listed: that is given its time, as for an event of the connection's.
+    pub(super) fn list_the_beginning(&mut self) -> Poll<()> {
+        // One connection after another has it listed; one that doesn't come must not hold that up.
+        if self.beginning.happened().is_some() && !matches!(self.phase, Phase::Opening { .. }) {
+            return Poll::Pending;
+        }
+        self.beginning.hear(None);
+        self.list_again();
+        Poll::Ready(())
     }
 
     /// The next connection takes the place of one that was no failure.

@@ -23,6 +23,9 @@ pub(super) enum Break {
     Final(Cause),
 }
 
+/// How many pieces of a body without a complete block are taken before others get their turn.
+const PIECES_AT_ONCE: u32 = 64;
+
 pub(super) struct Connection {
     body: Body,
     decoder: Decoder,
@@ -57,7 +60,7 @@ impl Connection {
         context: &mut Context<'_>,
         timer: &dyn Timer,
     ) -> Poll<Result<Block, Break>> {
-        loop {
+        for _ in 0..PIECES_AT_ONCE {
             match self.decoder.next() {
                 Ok(Some(block)) => return Poll::Ready(Ok(block)),
                 Ok(None) => {}
@@ -83,6 +86,8 @@ impl Connection {
                 None => return broken(Break::Passing(Cause::StreamEnd)),
             }
         }
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

@@ -55,6 +55,8 @@ pub use state::StreamState;
 /// Three heartbeats, of which the service sends one every 15 s (assumed).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+/// How many steps that come to no event are made before others get their turn.
+const STEPS_AT_ONCE: u32 = 128;
 
 /// Events as they happen, from [`MandateEvents::stream`](crate::events::MandateEvents::stream) or
 /// [`Events::stream`](crate::events::Events::stream).
@@ -64,6 +66,10 @@ const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 /// growing delays (250 ms to 30 s, all jitter; `retry:` and `Retry-After` of the service are kept to), and none of
 /// that shows among the events. Delivery is at least once (documented); events that come again are left out, as
 /// far as the last 4,096 go.
+///
+/// One thing can be missed: what happens after the first opening, if that connection is lost before it brought an event
+/// and before the service said where it begins (which it does at once, assumed). The [`observer`](Self::observer) is told
+/// ([`StreamState::Missed`]); with a [`checkpoint`](Self::checkpoint) or a position to resume after it can't happen.
 ///
 /// What another connection would not help is an error and the last item: any other refusal, a redirect, an answer
 /// that is no event stream, an event larger than the limit.
@@ -115,6 +121,12 @@ pub struct EventStream {
     /// The reads of the mandate, if there is one to follow.
     ending: Option<Ending>,
     until_terminal: bool,
+    /// More is at hand, and others have their turn.
+    rests: bool,
+    /// A connection has been open before.
+    was_open: bool,
+    /// And another couldn't resume.
+    missed: bool,
     phase: Phase,
     backoff: Backoff,
     seen: Seen,
@@ -168,6 +180,9 @@ impl EventStream {
             observer: Observer::default(),
             ending: None,
             until_terminal: false,
+            rests: false,
+            was_open: false,
+            missed: false,
             phase: Phase::Start,
             backoff: Backoff::new(),
             seen: Seen::default(),
@@ -183,6 +198,9 @@ impl EventStream {
 
     /// The position to resume after, at any time: the id of the last event given out, or of what came since and
     /// isn't given out. `None` while no id is known.
+    ///
+    /// The service says where a stream begins when it opens it (assumed), so that is soon. As long as it doesn't, and no
+    /// event has come, a connection that is lost can't be resumed: see [`StreamState::Missed`].
     #[must_use]
     pub fn cursor(&self) -> Option<&EventId> {
         self.cursor.id()
@@ -213,8 +231,10 @@ impl Stream for EventStream {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Event>>> {
         let stream = self.get_mut();
         // The event given out before has been handled, since another is asked for.
-        stream.keep();
-        loop {
+        if !std::mem::take(&mut stream.rests) {
+            stream.keep();
+        }
+        for _ in 0..STEPS_AT_ONCE {
             let Poll::Ready(step) = stream.poll_step(context) else {
                 // What was left out is kept once nothing more is at hand: a save for each would take its time.
                 if stream.keep() {
@@ -233,6 +253,9 @@ impl Stream for EventStream {
                 }
             }
         }
+        stream.rests = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

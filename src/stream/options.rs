@@ -30,7 +30,8 @@ impl EventStream {
     ///
     /// A list that is empty may lag behind the stream. It is asked for again for about a minute, and anew when an event
     /// comes; until it shows something no position is saved and no event given out. If it stays empty for about a
-    /// minute after an event has come, that is an error of the kind
+    /// minute after an event has come, or after the end of the mandate that the stream goes on
+    /// [until](Self::until_terminal), that is an error of the kind
     /// [`HistoryMissing`](crate::ErrorKind::HistoryMissing).
     ///
     /// An event counts as handled when the next one is asked for, and then its position is saved, before anything
@@ -133,7 +134,9 @@ impl EventStream {
     /// The mandate is read once the stream is open, and again while it goes on: after 1 s, and then at intervals that grow
     /// to 30 s. So one that had ended before ends the stream too, also when a read lags: when there has been no new
     /// event for 2 s. Then what follows the last event, or the one to resume after, is listed, so that
-    /// nothing is lost that a connection didn't bring. A mandate or a list that can't be read (401, 403, 404) is
+    /// nothing is lost that a connection didn't bring. Where a connection was lost of which no position is known
+    /// ([`StreamState::Missed`]), only the event by which the mandate ended is certain to be given out, also if
+    /// it ended before. A mandate or a list that can't be read (401, 403, 404) is
     /// an error. On the stream of a whole workspace this is an error before anything is sent.
     pub fn until_terminal(mut self) -> Self {
         self.until_terminal = true;

@@ -12,24 +12,39 @@ use crate::model::types::EventId;
 
 pub(super) struct Rest {
     events: History,
-    /// Where to begin: after the event of this id, which hasn't come yet.
-    skips_to: Option<EventId>,
-    /// The mandate ended before that.
+    skips: Skips,
+    /// The event by which the mandate ended is given out in any case.
+    gives_end: bool,
+    /// The mandate ended before what is given out.
     ended_before: bool,
 }
 
+/// What is listed and not given out.
+enum Skips {
+    Nothing,
+    /// What is before the event of this id, and that one.
+    To(EventId),
+    All,
+}
+
 impl Rest {
-    fn new(events: History, skips_to: Option<EventId>) -> Self {
-        Self { events, skips_to, ended_before: false }
+    fn new(events: History, skips: Skips, gives_end: bool) -> Self {
+        Self { events, skips, gives_end, ended_before: false }
     }
 
     /// The next event to give out.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Event>>> {
         loop {
             match ready!(self.events.as_mut().poll_next(context)) {
-                Some(Ok(event)) if self.skips_to.is_some() => {
-                    self.ended_before |= event.mandate_status().is_some_and(MandateStatus::is_terminal);
-                    self.skips_to = self.skips_to.take().filter(|id| *id != event.id);
+                Some(Ok(event)) if !matches!(self.skips, Skips::Nothing) => {
+                    let ends = event.mandate_status().is_some_and(MandateStatus::is_terminal);
+                    if ends && self.gives_end {
+                        return Poll::Ready(Some(Ok(event)));
+                    }
+                    self.ended_before |= ends;
+                    if matches!(&self.skips, Skips::To(id) if *id == event.id) {
+                        self.skips = Skips::Nothing;
+                    }
                 }
                 item => return Poll::Ready(item),
             }
@@ -39,15 +54,27 @@ impl Rest {
 
 impl EventStream {
     /// The mandate has ended and the connection brings nothing more. What follows the last event is listed, or, with
-    /// none so far, what follows the position; without one the stream began with what happens next, and nothing did.
+    /// none so far, what follows the position; without one the stream began with what happens next, and nothing did, as far
+    /// as is known. Where a connection couldn't resume, the end may have been before the position.
     pub(super) fn finish(&mut self) {
         let highest = self.ending.as_ref().and_then(Ending::highest);
         let position = self.cursor.id().filter(|_| highest.is_none()).cloned();
-        let from_somewhere = highest.is_some() || position.is_some() || self.keeper.is_some();
-        self.phase = match from_somewhere {
-            true => Phase::Rest(Box::new(Rest::new((self.list)(highest), position))),
-            false => Phase::Over,
+        let missed = self.missed && highest.is_none();
+        let skips = match position {
+            Some(position) => Skips::To(position),
+            None if highest.is_some() => Skips::Nothing,
+            None if missed => Skips::All,
+            None => {
+                self.phase = Phase::Over;
+                return;
+            }
         };
+        self.phase = Phase::Rest(Box::new(Rest::new((self.list)(highest), skips, missed)));
+    }
+
+    /// No event has been given out, and no position is known.
+    pub(super) fn has_nothing(&self) -> bool {
+        self.cursor.id().is_none() && self.ending.as_ref().is_none_or(|ending| ending.highest().is_none())
     }
 
     /// The next step on the list.
@@ -62,7 +89,7 @@ impl EventStream {
             Some(Err(error)) if passes(&error) => self.wait(error).map(|()| None),
             Some(Err(error)) => Err(error),
             None => {
-                let (found, ended_before) = (rest.skips_to.is_none(), rest.ended_before);
+                let (found, ended_before) = (matches!(rest.skips, Skips::Nothing), rest.ended_before);
                 // A list without the event by which the mandate ended is not yet whole.
                 if !ended_before && self.ending.as_mut().is_some_and(Ending::goes_on) {
                     self.replace_connection();
@@ -70,7 +97,7 @@ impl EventStream {
                 } else if !found && self.cursor.is_given() {
                     // The caller's position is no event: it is before all of them. The one at which the service began
                     // is after them, since nothing has come.
-                    self.phase = Phase::Rest(Box::new(Rest::new((self.list)(None), None)));
+                    self.phase = Phase::Rest(Box::new(Rest::new((self.list)(None), Skips::Nothing, false)));
                 } else {
                     self.phase = Phase::Over;
                 }

@@ -7,18 +7,37 @@ use crate::model::types::{EventId, MandateId};
 
 /// How many events are remembered: a service that replays does so from the cursor on, so a few would do.
 pub(super) const REMEMBERED: usize = 4_096;
+/// How many by one of many readers, which has been given no list.
+const FEW: usize = 256;
 
 /// The ids and the places (mandate and sequence) of the last events.
 ///
 /// The highest sequence alone would need less memory, and would lose an event that comes after a later one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seen {
+    most: usize,
     ids: HashSet<EventId>,
     places: HashSet<(MandateId, u64)>,
     order: VecDeque<(EventId, Option<(MandateId, u64)>)>,
 }
 
+impl Default for Seen {
+    fn default() -> Self {
+        Self { most: REMEMBERED, ..Self::of_few() }
+    }
+}
+
 impl Seen {
+    /// One that remembers few, until it is told to remember more.
+    pub(crate) fn of_few() -> Self {
+        let (ids, places, order) = (HashSet::new(), HashSet::new(), VecDeque::new());
+        Self { most: FEW, ids, places, order }
+    }
+
+    pub(crate) fn remember_more(&mut self) {
+        self.most = REMEMBERED;
+    }
+
     /// Whether the event comes for the first time, as far as that is remembered; from now on it is.
     pub(crate) fn is_new(&mut self, event: &Event) -> bool {
         // An event without a mandate or a number has no place.
@@ -31,7 +50,7 @@ impl Seen {
             self.ids.remove(&event.id);
             return false;
         }
-        if self.order.len() == REMEMBERED {
+        if self.order.len() == self.most {
             if let Some((id, place)) = self.order.pop_front() {
                 self.ids.remove(&id);
                 if let Some(place) = place {
@@ -81,14 +100,17 @@ mod tests {
 
     #[test]
     fn the_memory_is_bounded() {
-        let mut seen = Seen::default();
-        for sequence in 0..3 * REMEMBERED as u64 {
-            assert!(seen.is_new(&event(&format!("evt_{sequence}"), "m", sequence)));
+        let mut more = Seen::of_few();
+        more.remember_more();
+        for (mut seen, most) in [(Seen::default(), REMEMBERED), (Seen::of_few(), FEW), (more, REMEMBERED)] {
+            for sequence in 0..3 * REMEMBERED as u64 {
+                assert!(seen.is_new(&event(&format!("evt_{sequence}"), "m", sequence)));
+            }
+            for held in [seen.ids.len(), seen.places.len(), seen.order.len()] {
+                assert_eq!(held, most);
+            }
+            let last = 3 * REMEMBERED as u64 - 1;
+            assert!(!seen.is_new(&event(&format!("evt_{last}"), "m", last)));
         }
-        for held in [seen.ids.len(), seen.places.len(), seen.order.len()] {
-            assert_eq!(held, REMEMBERED);
-        }
-        let last = 3 * REMEMBERED as u64 - 1;
-        assert!(!seen.is_new(&event(&format!("evt_{last}"), "m", last)));
     }
 }

@@ -18,6 +18,11 @@ pub enum StreamState {
     },
     /// The service has answered, and events may come.
     Open,
+    /// The connection that was just opened couldn't resume, since the one before had named no position. What happened in
+    /// between is not given out, except the event by which the mandate ended to a stream that goes on
+    /// [until then](super::EventStream::until_terminal): list the events if you need the others. With a
+    /// [`checkpoint`](super::EventStream::checkpoint) they are listed, and this is never seen.
+    Missed,
     /// There is no connection; the next is made after a delay.
     #[non_exhaustive]
     Waiting {

@@ -82,6 +82,9 @@ impl EventStream {
         let ending = self.ending.as_mut().filter(|_| self.until_terminal && connects);
         let Some(ending) = ending else { return Poll::Pending };
         let ended = ready!(ending.poll(context));
+        if ended.is_ok() && self.keeper.is_some() && self.has_nothing() {
+            return self.list_the_beginning().map(Ok);
+        }
         self.finish();
         Poll::Ready(ended)
     }
@@ -130,6 +133,11 @@ impl EventStream {
             ending.opened(resumes);
         }
         self.observer.see(&StreamState::Open);
+        // With a checkpoint what happened before is listed.
+        if std::mem::replace(&mut self.was_open, true) && !resumes && self.keeper.is_none() {
+            self.missed = true;
+            self.observer.see(&StreamState::Missed);
+        }
         Ok(())
     }
 
@@ -149,7 +157,7 @@ impl EventStream {
             }
         };
         if self.beginning.is_doubtful() {
-            self.beginning.hear(event.id);
+            self.beginning.hear(Some(event.id));
             self.list_again();
             return None;
         }

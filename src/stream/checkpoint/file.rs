@@ -12,10 +12,13 @@ use crate::model::types::EventId;
 /// What every file of this kind says it is.
 const FORMAT: &str = "shadway.checkpoint";
 const VERSION: u64 = 1;
+/// Ends the name of the temporary file. A shorter one may be that of a file of somebody else's.
+const TEMPORARY: &str = ".shadway-checkpoint-tmp";
 
 /// The position of one stream, in a file of its own.
 ///
-/// A save writes a temporary file in the same folder (the file's name and `.tmp`), syncs it, puts it in the
+/// A save writes a temporary file in the same folder (the file's name and
+/// `.shadway-checkpoint-tmp`), syncs it, puts it in the
 /// file's place and syncs the folder: after a crash the file holds the old position or the new one. A file
 /// that doesn't exist is an empty store; its folder has to exist. A link is followed. Any other file that isn't this stream's position,
 /// whole and readable, is a [`CheckpointFileError`] and never taken for an empty store.
@@ -115,7 +118,7 @@ impl FileCheckpoint {
             path => path?,
         };
         let mut temporary = path.clone().into_os_string();
-        temporary.push(".tmp");
+        temporary.push(TEMPORARY);
         // One that was left over is written anew.
         let mut file = File::create(&temporary)?;
         file.write_all(&text)?;

@@ -135,15 +135,26 @@ async fn another_streams_position_is_an_error() {
 async fn what_a_crash_left_beside_it_is_in_nobodys_way() {
     let folder = folder("left");
     let path = folder.join("position.json");
-    fs::write(folder.join("position.json.tmp"), "{\"format\":\"shad").unwrap();
+    fs::write(folder.join("position.json.shadway-checkpoint-tmp"), "{\"format\":\"shad").unwrap();
     assert_eq!(load(&path, MANDATE).await.unwrap(), None);
     save(&path, "evt_7").await.unwrap();
     assert_eq!(load(&path, MANDATE).await.unwrap().unwrap(), "evt_7");
-    fs::write(folder.join("position.json.tmp"), "x".repeat(1_000)).unwrap();
+    fs::write(folder.join("position.json.shadway-checkpoint-tmp"), "x".repeat(1_000)).unwrap();
     assert_eq!(load(&path, MANDATE).await.unwrap().unwrap(), "evt_7");
     save(&path, "evt_8").await.unwrap();
     assert_eq!(load(&path, MANDATE).await.unwrap().unwrap(), "evt_8");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn a_file_beside_it_that_is_another_programs_stays_as_it_is() {
+    let folder = folder("beside");
+    let path = folder.join("position.json");
+    for name in ["position.json.tmp", "position.tmp", "position.json~"] {
+        fs::write(folder.join(name), "not ours").unwrap();
+        save(&path, "evt_7").await.unwrap();
+        assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), "not ours");
+    }
 }
 
 #[tokio::test]
@@ -161,7 +172,7 @@ async fn what_can_not_be_read_or_written_is_an_error() {
     // Where the temporary file belongs there is something else, so that nothing can be written, even by root.
     let path = folder.join("position.json");
     save(&path, "evt_7").await.unwrap();
-    fs::create_dir(folder.join("position.json.tmp")).unwrap();
+    fs::create_dir(folder.join("position.json.shadway-checkpoint-tmp")).unwrap();
     let error = save(&path, "evt_8").await.unwrap_err();
     assert!(error.to_string().ends_with("position.json can't be written"), "{error}");
     assert_eq!(load(&path, MANDATE).await.unwrap().unwrap(), "evt_7");

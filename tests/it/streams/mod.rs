@@ -15,6 +15,7 @@ mod reconnects;
 mod silence;
 mod sockets;
 mod terminal;
+mod turns;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,7 +1,10 @@
 //! A connection that is lost is made again, and what was missed comes first.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+use shadway::events::{MemoryCheckpoint, StreamState};
 use tokio::time::Instant;
 
 use super::{SECOND, millis, next, nothing_for, take};
@@ -240,4 +243,34 @@ async fn dropping_the_stream_closes_the_connection() {
     assert_eq!(player.open(), 0);
     tokio::time::sleep(600 * SECOND).await;
     assert_eq!(player.count(), 1, "nothing goes on behind the caller's back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_can_not_resume_is_told_of() {
+    let lost = |sent: &'static str| open().send(sent).at(SECOND, ":\n\n").then(End::Cut);
+    for (plays, missed) in [
+        (vec![lost(":\n\n"), open().send(event(2))], 1),
+        (vec![lost(":\n\n"), Play::Refused, lost(":\n\n"), open().send(event(2))], 2),
+        // The service took the position back.
+        (vec![lost("id: evt_1\n\nid: \n\n"), open().send(event(2))], 1),
+        (vec![lost("id: evt_1\n\n"), open().send(event(2))], 0),
+        // No connection had been made before.
+        (vec![Play::Refused, refusal(503), open().send(event(2))], 0),
+    ] {
+        let player = Player::new(plays);
+        let told = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&told);
+        let mut events = player.stream().observer(move |state| {
+            seen.fetch_add(usize::from(matches!(state, StreamState::Missed)), Ordering::Relaxed);
+        });
+        assert_eq!(take(&mut events, 1).await, ["evt_2"]);
+        assert_eq!(told.load(Ordering::Relaxed), missed, "{:?}", player.cursors());
+    }
+    // With a checkpoint what happened in between is listed.
+    let player = Player::new([lost(":\n\n"), open()]).lists([Ok(Vec::new()), Ok(vec![event(1)])]);
+    let mut events = player
+        .stream()
+        .checkpoint(MemoryCheckpoint::new())
+        .observer(|state| assert!(!matches!(state, StreamState::Missed)));
+    assert_eq!(take(&mut events, 1).await, ["evt_1"]);
 }

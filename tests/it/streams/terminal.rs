@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use shadway::ErrorKind;
-use shadway::events::{EventType, MemoryCheckpoint};
+use shadway::events::{Checkpoint as _, EventType, MemoryCheckpoint};
 use tokio::time::{Instant, timeout};
 
 use super::{SECOND, ended, item, millis, nothing_for, take};
@@ -158,6 +158,30 @@ async fn a_list_of_the_rest_that_fails_for_a_while_or_lags_is_asked_for_again() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_history_that_stays_empty_is_given_a_minute_and_is_an_error_then() {
+    // What the connection brings is no position, nor is where it stands, before something is listed.
+    for sent in [open(), open().send("id: evt_7\n\n"), open().send(status_event(7, "completed"))] {
+        for empty in [1, 3, 6, usize::MAX] {
+            let store = MemoryCheckpoint::new();
+            let lists = std::iter::repeat_n(Ok(Vec::new()), empty.min(1_000)).chain([Ok(whole())]);
+            let player = Player::new([sent.clone()]).statuses(["completed"]).lists(lists);
+            let started = Instant::now();
+            let mut events = player.stream().checkpoint(store.clone()).until_terminal();
+            if empty < usize::MAX {
+                assert_eq!(take(&mut events, 7).await, ids(1..=7));
+            } else {
+                assert_eq!(item(&mut events).await.unwrap_err().kind(), ErrorKind::HistoryMissing);
+                let took = started.elapsed();
+                assert!((50 * SECOND..100 * SECOND).contains(&took), "{took:?}");
+                assert_eq!(store.load("mandate:mnd_1").await.unwrap(), None);
+                assert!(player.list_calls() <= 30, "{}", player.list_calls());
+            }
+            ended(&mut events).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_of_the_rest_that_is_refused_is_an_error() {
     let player = Player::new([open()]).statuses(["completed"]).lists([Err(403)]);
     let mut events = player.stream().resume_after("evt_2").until_terminal();
@@ -177,13 +201,31 @@ async fn with_a_checkpoint_without_a_position_all_of_it_is_listed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_missed_between_two_connections_without_a_cursor_is_found() {
-    let player = Player::new([open().at(SECOND / 2, ":\n\n").then(End::Cut), open()]);
-    let player = player.statuses(["running", "completed"]);
-    let started = Instant::now();
-    ended(&mut player.stream().until_terminal()).await;
-    assert!(started.elapsed() < millis(2_800), "{:?}", started.elapsed());
-    assert_eq!((player.count(), player.reads()), (2, 2));
+async fn an_end_missed_between_two_connections_without_a_cursor_is_found_and_given_out() {
+    // The second says nothing of where it is, or names the last event, or is cut as well; the list may lag.
+    for second in [open(), open().send("id: evt_7\n\n"), open().at(millis(100), ":\n\n").then(End::Cut)] {
+        for lists in [vec![Ok(whole())], vec![Ok(Vec::new()), Ok(whole())]] {
+            let first = open().at(SECOND / 2, ":\n\n").then(End::Cut);
+            let player = Player::new([first, second.clone()]).statuses(["running", "completed"]).lists(lists);
+            let started = Instant::now();
+            let mut events = player.stream().until_terminal();
+            assert_eq!(take(&mut events, 1).await, ["evt_7"]);
+            ended(&mut events).await;
+            assert!(started.elapsed() < 6 * SECOND, "{:?}", started.elapsed());
+            assert_eq!(player.reads(), 2);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_lost_connection_without_a_cursor_missed_is_listed_from_the_last_event_on() {
+    // The service names no positions at all.
+    let nameless = event(2).replace("id: evt_2\n", "");
+    let player = Player::new([open().send(nameless).at(SECOND / 2, ":\n\n").then(End::Cut), open()]);
+    let player = player.statuses(["running", "completed"]).lists([Ok(whole())]);
+    let mut events = player.stream().until_terminal();
+    assert_eq!(take(&mut events, 6).await, ids(2..=7));
+    ended(&mut events).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -288,9 +330,9 @@ async fn a_connection_that_resumed_nothing_has_reads_soon_again() {
     let beats = (1..10).fold(open(), |play, beat| play.at(10 * beat * SECOND, ":\n\n"));
     let player = Player::new([beats.at(95 * SECOND, ":\n\n").then(End::Cut), open()]);
     // Those at 0, 1, 3, 7, 15, 31, 61 and 91 s, and one that lags after the new opening.
-    let player = player.statuses(std::iter::repeat_n("running", 9).chain(["completed"]));
+    let player = player.statuses(std::iter::repeat_n("running", 9).chain(["completed"])).lists([Ok(whole())]);
     let started = Instant::now();
-    ended(&mut player.stream().until_terminal()).await;
+    assert_eq!(take(&mut player.stream().until_terminal(), 1).await, ["evt_7"]);
     assert!(started.elapsed() < millis(98_500), "{:?}", started.elapsed());
     assert_eq!((player.count(), player.reads()), (2, 10));
 }

@@ -1,8 +1,10 @@
 //! Readers of single mandates: none holds up another, and none loses an event.
 
+use bytes::Bytes;
 use serde_json::json;
-use shadway::ErrorKind;
 use shadway::mandates::{WatchedEvents, Watcher};
+use shadway::transport::{HttpFuture, HttpService};
+use shadway::{Client, ErrorKind};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -197,4 +199,109 @@ async fn after_a_list_events_without_a_number_and_of_lower_sequences_are_given_o
     }
     assert_eq!(sequences(&mut slow, 4).await, [0, 350, 0, 401]);
     assert!(timeout(SECOND, slow.next()).await.is_err());
+}
+
+/// Delivers at least once: a stream that resumes begins so many events earlier than it was asked to.
+#[derive(Debug)]
+struct Again(Fleet, usize);
+
+impl HttpService for Again {
+    fn call(&self, mut request: http::Request<Bytes>) -> HttpFuture<'_> {
+        let after = request.headers().get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+        if let Some(after) = after {
+            let after: usize = after;
+            request.headers_mut().insert("last-event-id", after.saturating_sub(self.1).into());
+        }
+        self.0.call(request)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_readers_own_stream_repeats_nothing_that_the_shared_one_gave() {
+    for (told, repeated) in [(2, 1), (100, 80)] {
+        let fleet = Fleet::new(1, millis(5));
+        let service = Again(fleet.clone(), repeated);
+        let client = Client::builder().api_key("sk_test_1").http_service(service).build().unwrap();
+        let mut events = client.watcher().events("mnd_0");
+        assert!(timeout(SECOND, events.next()).await.is_err());
+        (0..told).for_each(|_| fleet.tell(0, "test.happened", json!({})));
+        assert_eq!(sequences(&mut events, told).await, (1..=told as u64).collect::<Vec<_>>());
+        fleet.refuse_streams(Some(403));
+        fleet.cut();
+        fleet.tell(0, "test.happened", json!({}));
+        assert_eq!(sequences(&mut events, 1).await, [told as u64 + 1]);
+        assert!(timeout(SECOND, events.next()).await.is_err());
+        assert_eq!(fleet.counts().own_streams, 1);
+    }
+}
+
+/// A reader who was given one event, and missed another while the service forgot where the stream was; lists lag by it.
+async fn uncertain(fleet: &Fleet) -> WatchedEvents {
+    let mut events = fleet.client().watcher().events("mnd_0");
+    assert!(timeout(SECOND, events.next()).await.is_err());
+    fleet.tell(0, "test.happened", json!({}));
+    assert_eq!(sequences(&mut events, 1).await, [1]);
+    fleet.forget();
+    fleet.cut();
+    fleet.lists_lag(1);
+    fleet.tell(0, "test.happened", json!({}));
+    events
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_lags_behind_a_gap_of_unknown_size_is_asked_for_again() {
+    let fleet = Fleet::new(1, millis(5));
+    let mut events = uncertain(&fleet).await;
+    assert!(timeout(2 * SECOND, events.next()).await.is_err());
+    fleet.lists_lag(0);
+    let started = Instant::now();
+    assert_eq!(sequences(&mut events, 1).await, [2]);
+    assert!(started.elapsed() < 5 * SECOND, "{:?}", started.elapsed());
+    // That comes to an end, whether anything was missed or not.
+    let before = fleet.counts().lists;
+    assert!(timeout(600 * SECOND, events.next()).await.is_err());
+    assert!(fleet.counts().lists - before <= 3, "{:?}", fleet.counts());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_lagging_list_did_not_show_comes_before_the_next_event() {
+    // Soon, and when the list is no longer asked for again by itself.
+    for silent in [SECOND, 60 * SECOND] {
+        let fleet = Fleet::new(1, millis(5));
+        let mut events = uncertain(&fleet).await;
+        assert!(timeout(silent, events.next()).await.is_err());
+        // The list still lags by as much when the next event comes.
+        fleet.tell(0, "test.happened", json!({}));
+        assert_eq!(sequences(&mut events, 1).await, [2]);
+        fleet.lists_lag(0);
+        assert_eq!(sequences(&mut events, 1).await, [3]);
+        fleet.tell(0, "test.happened", json!({}));
+        assert_eq!(sequences(&mut events, 1).await, [4]);
+        // From then on nothing is in doubt.
+        let before = fleet.counts().lists;
+        fleet.tell_as(0, Some(10));
+        assert_eq!(sequences(&mut events, 1).await, [10]);
+        assert!(timeout(60 * SECOND, events.next()).await.is_err());
+        assert_eq!(fleet.counts().lists, before);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_a_lower_sequence_that_was_left_out_is_listed_too() {
+    let fleet = Fleet::new(2, millis(5));
+    let watcher = fleet.client().watcher();
+    let (mut slow, mut other) = (watcher.events("mnd_0"), watcher.events("mnd_1"));
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    assert!(timeout(SECOND, other.next()).await.is_err());
+    for sequence in (10..=2_560).step_by(10).chain([2_555, 2_570]) {
+        fleet.tell_as(0, Some(sequence));
+        fleet.tell(1, "test.happened", json!({}));
+        sequences(&mut other, 1).await;
+    }
+    assert_eq!(sequences(&mut slow, 256).await, (10..=2_560).step_by(10).collect::<Vec<_>>());
+    let mut rest = sequences(&mut slow, 2).await;
+    rest.sort_unstable();
+    assert_eq!(rest, [2_555, 2_570]);
+    assert!(timeout(SECOND, slow.next()).await.is_err());
+    assert_eq!(fleet.counts().lists, 1);
 }

@@ -145,6 +145,7 @@ fn observed(opener: &Opener, state: &Arc<State>) -> EventStream {
             }
         }
         StreamState::Waiting { .. } => state.open.store(false, Ordering::Relaxed),
-        StreamState::Skipped { .. } => {}
+        // An opening that doesn't resume is noted above.
+        StreamState::Missed | StreamState::Skipped { .. } => {}
     })
 }

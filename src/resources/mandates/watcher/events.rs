@@ -8,9 +8,10 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream as _;
 
+use super::doubt::{self, Doubt};
 use super::hub::{Hub, Membership};
 use super::listing::Listing;
-use super::queue::Next;
+use super::queue::{Gap, Next};
 use super::state::Kind;
 use crate::error::Result;
 use crate::model::events::Event;
@@ -24,10 +25,11 @@ use crate::stream::{EventStream, MemoryCheckpoint, Seen};
 /// not kept; once it has taken what waits, the mandate's events are listed from there on (`afterSequence`, assumed), so
 /// that none is lost; one that is both listed and streamed is given out once, as far as the last 4,096 go. The same is
 /// done when the service no longer knows where the shared stream was; of a mandate of which there was no event yet, all
-/// are listed then.
+/// are listed then. Since nobody knows then how much was missed, and a list may lag, it is asked for a few times more, and
+/// once more before the next event.
 ///
 /// When the service refuses the stream of the workspace, the mandate's own is opened instead, and stays with this
-/// reader.
+/// reader. What it repeats is left out, as far as the last 256 go.
 ///
 /// Prefer [`next`](Self::next) to the `Stream` it also is: when you drop that future before an event came, the others no
 /// longer count on this reader. A `Stream` isn't told that nobody asks any more, so the others may have to wait for it
@@ -39,8 +41,10 @@ pub struct WatchedEvents {
     source: Source,
     /// The last event given out, and the highest sequence so far.
     last: Option<(EventId, u64)>,
-    /// What was given out since events were listed, the last of it: that may be in the queue as well.
-    seen: Option<Seen>,
+    /// What was given out last: the reader's own stream may repeat it and, once events were listed, the queue.
+    seen: Seen,
+    /// More may have been missed than was listed.
+    doubt: Option<Doubt>,
 }
 
 enum Source {
@@ -55,7 +59,7 @@ enum Source {
 
 impl WatchedEvents {
     pub(super) fn new(hub: Arc<Hub>, mandate: MandateId) -> Self {
-        Self { hub, mandate, source: Source::New, last: None, seen: None }
+        Self { hub, mandate, source: Source::New, last: None, seen: Seen::of_few(), doubt: None }
     }
 
     /// The next event; `None` at the end. Dropping the future loses nothing.
@@ -75,6 +79,7 @@ impl WatchedEvents {
 
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Event>>> {
         loop {
+            let highest = self.highest();
             let item = match &mut self.source {
                 Source::New => {
                     let kind = Kind::Events(Box::default());
@@ -82,36 +87,45 @@ impl WatchedEvents {
                     self.source = Source::Shared(member);
                     continue;
                 }
-                Source::Shared(member) => match ready!(member.poll_next(context)) {
-                    Next::Event(event) => Some(Ok(*event)),
-                    Next::Gap(up_to) => {
-                        self.list(up_to);
+                Source::Shared(member) => match member.poll_next(context) {
+                    Poll::Ready(Next::Event(event)) if doubt::is_before(&mut self.doubt, &event, highest) => {
+                        self.list(Gap::before(&event), Some(event));
                         continue;
                     }
-                    Next::Refused { missed } => {
+                    Poll::Ready(Next::Event(event)) => Some(Ok(*event)),
+                    Poll::Ready(Next::Gap(gap)) => {
+                        self.doubt = None;
+                        self.list(gap, None);
+                        continue;
+                    }
+                    Poll::Ready(Next::Refused { missed }) => {
                         self.source = Source::Own(Box::new(self.own(missed)));
                         continue;
                     }
-                },
-                Source::Listing(_, listing) => {
-                    let after = self.last.as_ref().map(|(_, highest)| *highest);
-                    match ready!(listing.poll(context, after)) {
-                        Some(item) => Some(item),
-                        None => {
-                            self.share();
-                            continue;
-                        }
+                    Poll::Pending => {
+                        let Some(doubt) = &mut self.doubt else { return Poll::Pending };
+                        ready!(doubt.poll(context));
+                        member.rest();
+                        self.list(Gap::unknown(), None);
+                        continue;
                     }
-                }
+                },
+                Source::Listing(_, listing) => match ready!(listing.poll(context)) {
+                    Some(item) => Some(item),
+                    None => match self.share() {
+                        Some(event) => Some(Ok(*event)),
+                        None => continue,
+                    },
+                },
                 Source::Own(stream) => ready!(Pin::new(&mut **stream).poll_next(context)),
                 Source::Over => None,
             };
             match item {
                 Some(Ok(event)) => {
-                    if self.seen.as_mut().is_some_and(|seen| !seen.is_new(&event)) {
+                    if !self.seen.is_new(&event) {
                         continue;
                     }
-                    let highest = self.last.as_ref().map_or(0, |(_, highest)| *highest).max(event.sequence);
+                    let highest = highest.unwrap_or_default().max(event.sequence);
                     self.last = Some((event.id.clone(), highest));
                     return Poll::Ready(Some(Ok(event)));
                 }
@@ -127,21 +141,34 @@ impl WatchedEvents {
         }
     }
 
-    /// Goes on with the list of what was left out.
-    fn list(&mut self, up_to: Option<u64>) {
-        self.seen.get_or_insert_default();
+    fn highest(&self) -> Option<u64> {
+        self.last.as_ref().map(|(_, highest)| *highest)
+    }
+
+    /// Goes on with the list of what was left out, and then with the event.
+    fn list(&mut self, gap: Gap, held: Option<Box<Event>>) {
+        self.seen.remember_more();
         let events = self.hub.client.mandate(&self.mandate).events();
         let timer = Arc::clone(&self.hub.client.transport().timer);
+        let listing = Listing::new(events, timer, gap, self.highest(), held);
         if let Source::Shared(member) = std::mem::replace(&mut self.source, Source::Over) {
-            self.source = Source::Listing(member, Box::new(Listing::new(events, timer, up_to)));
+            self.source = Source::Listing(member, Box::new(listing));
         }
     }
 
-    /// Goes on with what was queued meanwhile.
-    fn share(&mut self) {
-        if let Source::Listing(member, _) = std::mem::replace(&mut self.source, Source::Over) {
-            self.source = Source::Shared(member);
+    /// Goes on with an event that was held back, if there is one, and with what was queued meanwhile.
+    fn share(&mut self) -> Option<Box<Event>> {
+        let Source::Listing(member, listing) = std::mem::replace(&mut self.source, Source::Over) else {
+            return None;
+        };
+        self.source = Source::Shared(member);
+        let (doubtful, held) = listing.end();
+        if doubtful {
+            self.doubt.get_or_insert_default().listed(&self.hub.client.transport().timer);
+        } else {
+            self.doubt = None;
         }
+        held
     }
 
     fn own(&self, missed: bool) -> EventStream {
@@ -149,7 +176,7 @@ impl WatchedEvents {
         match &self.last {
             Some((id, _)) => stream.resume_after(id),
             // All that there is, and then what comes.
-            None if missed => stream.checkpoint(MemoryCheckpoint::new()),
+            None if missed || self.doubt.is_some() => stream.checkpoint(MemoryCheckpoint::new()),
             None => stream,
         }
     }

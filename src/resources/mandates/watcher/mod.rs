@@ -19,6 +19,7 @@ use crate::model::types::MandateId;
 use crate::resources::poll::{LAST_READ, PollOptions};
 
 mod agenda;
+mod doubt;
 mod events;
 mod hub;
 mod listing;

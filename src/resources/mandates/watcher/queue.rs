@@ -12,8 +12,8 @@ const MOST_BYTES: usize = 1 << 20;
 /// What an event stream is to do next.
 pub(super) enum Next {
     Event(Box<Event>),
-    /// Events were left out: they are to be listed. The highest sequence of them, if any is known.
-    Gap(Option<u64>),
+    /// Events were left out: they are to be listed.
+    Gap(Gap),
     /// The shared stream is refused, and not asked for again for a while; it may be that it was open before, and that
     /// events were left out since.
     Refused {
@@ -21,12 +21,49 @@ pub(super) enum Next {
     },
 }
 
+/// The events that were left out, as far as they are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// The lowest sequence of those that came, other than that of an event without a number.
+    pub(super) lowest: Option<u64>,
+    /// And the highest.
+    pub(super) highest: Option<u64>,
+    /// Others were missed, and nobody knows which.
+    pub(super) missed: bool,
+    /// The highest of those that came after that.
+    pub(super) since: Option<u64>,
+}
+
+impl Gap {
+    fn leave_out(&mut self, sequence: u64) {
+        if sequence != 0 {
+            self.lowest = Some(self.lowest.map_or(sequence, |lowest| lowest.min(sequence)));
+        }
+        self.highest = self.highest.max(Some(sequence));
+        self.since = self.since.max(Some(sequence));
+    }
+
+    /// Events were missed now.
+    fn miss(&mut self) {
+        (self.missed, self.since) = (true, None);
+    }
+
+    /// All that is before an event.
+    pub(super) fn before(event: &Event) -> Self {
+        Self { highest: Some(event.sequence), ..Self::default() }
+    }
+
+    /// What nothing is known of.
+    pub(super) fn unknown() -> Self {
+        Self { missed: true, ..Self::default() }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Queue {
     events: VecDeque<(usize, Box<Event>)>,
     bytes: usize,
-    /// Events were left out, and the highest sequence of those that came.
-    gap: Option<Option<u64>>,
+    gap: Option<Gap>,
     refused: bool,
 }
 
@@ -35,10 +72,10 @@ impl Queue {
     pub(super) fn push(&mut self, event: &Event, bytes: usize) -> bool {
         let too_large = self.bytes + bytes > MOST_BYTES && !self.events.is_empty();
         if self.gap.is_none() && (self.events.len() == MOST || too_large) {
-            self.missed();
+            self.gap = Some(Gap::default());
         }
-        if let Some(highest) = &mut self.gap {
-            *highest = Some(event.sequence).max(*highest);
+        if let Some(gap) = &mut self.gap {
+            gap.leave_out(event.sequence);
             return false;
         }
         self.bytes += bytes;
@@ -48,7 +85,7 @@ impl Queue {
 
     /// Events were missed for all.
     pub(super) fn missed(&mut self) {
-        self.gap.get_or_insert_default();
+        self.gap.get_or_insert_default().miss();
     }
 
     pub(super) fn refused(&mut self) {
@@ -84,7 +121,7 @@ mod tests {
         loop {
             match queue.take() {
                 Some(Next::Event(_)) => count += 1,
-                Some(Next::Gap(highest)) => return (count, highest),
+                Some(Next::Gap(gap)) => return (count, gap.highest),
                 Some(Next::Refused { .. }) | None => return (count, None),
             }
         }
@@ -104,5 +141,36 @@ mod tests {
             assert!(queue.push(&event(302), bytes));
             assert_eq!(drain(&mut queue), (1, None));
         }
+    }
+
+    #[test]
+    fn the_gap_tells_what_was_left_out_and_whether_that_is_all() {
+        let mut queue = Queue::default();
+        let gap = |queue: &mut Queue| match queue.take() {
+            Some(Next::Gap(gap)) => gap,
+            _ => panic!("no gap"),
+        };
+        queue.missed();
+        assert_eq!(gap(&mut queue), Gap::unknown());
+        (1..=256).for_each(|sequence| assert!(queue.push(&event(10 * sequence), 0)));
+        for sequence in [2_570, 0, 2_555, 2_560] {
+            assert!(!queue.push(&event(sequence), 0));
+        }
+        drain_events(&mut queue);
+        let (lowest, highest) = (Some(2_555), Some(2_570));
+        assert_eq!(gap(&mut queue), Gap { lowest, highest, missed: false, since: highest });
+        // What is missed after others were left out is not known from them.
+        (1..=256).for_each(|sequence| assert!(queue.push(&event(sequence), 0)));
+        queue.push(&event(300), 0);
+        queue.missed();
+        drain_events(&mut queue);
+        assert_eq!(gap(&mut queue), Gap { lowest: Some(300), highest: Some(300), missed: true, since: None });
+        queue.missed();
+        queue.push(&event(400), 0);
+        assert_eq!(gap(&mut queue).since, Some(400));
+    }
+
+    fn drain_events(queue: &mut Queue) {
+        (0..256).for_each(|_| assert!(matches!(queue.take(), Some(Next::Event(_)))));
     }
 }
