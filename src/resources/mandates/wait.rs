@@ -25,7 +25,9 @@ use crate::resources::poll::{self, PollOptions};
 ///
 /// It reads the mandate at once and follows its events, and each event that may matter makes it read again, as does each
 /// opening of the stream; what the read says counts. One that lags behind the event is made again after 250 ms, and then
-/// after a quarter of the time since the event, for two minutes. Should no event come, it reads all the same: about every
+/// after a quarter of the time since the event, for two minutes. After an opening that may have missed something, as the
+/// first one may, it is made again in the same way for ten seconds, so that one that lags by less is no harm there either;
+/// of a stream that misses something again and again within a minute, later each time. Should no event come, it reads all the same: about every
 /// 30 s while the stream is open, and while there is none each second for two minutes, then after a quarter of the time
 /// beyond that, up to 30 s.
 ///

@@ -173,25 +173,19 @@ impl World {
     async fn read(&self, path: &str) -> http::Response<Body> {
         let _slot = self.0.slots.acquire().await.expect("a slot");
         self.0.log.lock().unwrap().reads += 1;
-        let seen = self.elapsed().checked_sub(self.0.lag).unwrap_or_default();
+        // Nothing, if that was before the beginning.
+        let seen = self.elapsed().checked_sub(self.0.lag);
+        let by = |time: Option<Duration>| time.into_iter().flat_map(|time| self.by(time));
         let answer = match path {
             "/v1/approvals" => {
-                let asked = self.by(seen).any(|change| change == Change::Asks);
+                let asked = by(seen).any(|change| change == Change::Asks);
                 let asked: Vec<Value> = asked.then(approval).into_iter().collect();
                 page(&asked, &Value::Null)
             }
-            _ => mandate(self.status(seen)),
+            _ => mandate(status(by(seen))),
         };
         tokio::time::sleep(self.0.read_takes).await;
         http::Response::new(Body::from(answer.to_string()))
-    }
-
-    fn status(&self, time: Duration) -> &'static str {
-        let statuses = self.by(time).filter_map(|change| match change {
-            Change::Status(status) | Change::Unsaid(status) | Change::Garbled(status) => Some(status),
-            Change::Asks | Change::Rumor(_) => None,
-        });
-        statuses.last().unwrap_or("running")
     }
 
     async fn stream(&self, after: Option<usize>) -> Result<http::Response<Body>, HttpError> {
@@ -259,6 +253,14 @@ impl World {
         });
         format!("id: {sequence}\nevent: {kind}\ndata: {event}\n\n")
     }
+}
+
+fn status(changes: impl Iterator<Item = Change>) -> &'static str {
+    let statuses = changes.filter_map(|change| match change {
+        Change::Status(status) | Change::Unsaid(status) | Change::Garbled(status) => Some(status),
+        Change::Asks | Change::Rumor(_) => None,
+    });
+    statuses.last().unwrap_or("running")
 }
 
 fn approval() -> Value {

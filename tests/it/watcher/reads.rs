@@ -16,11 +16,12 @@ async fn a_read_that_lags_behind_the_event_is_made_again() {
     let watcher = fleet.client().watcher();
     let waits = [spawn(&watcher, 0), spawn(&watcher, 0)];
     let stays = spawn(&watcher, 1);
-    sleep(SECOND).await;
+    sleep(11 * SECOND).await;
+    let before = fleet.counts().gets;
     let mandate = json!({"id": "mnd_0", "agent": "agt_1", "objective": "Say hello.", "status": "completed"});
     fleet.tell(0, "mandate.status_changed", json!({"mandate": mandate}));
     sleep(3 * SECOND).await;
-    let reads = fleet.counts().gets;
+    let reads = fleet.counts().gets - before;
     assert!((8..20).contains(&reads), "{reads}");
     fleet.set_silently(0, "completed");
     let started = Instant::now();
@@ -73,11 +74,11 @@ async fn a_hint_that_has_come_true_costs_those_who_wait_on_nothing() {
     let watcher = fleet.client().watcher();
     let _stays = spawn(&watcher, 0);
     let asked = tokio::spawn(watcher.wait_for_approval("mnd_0").into_future());
-    sleep(SECOND).await;
+    sleep(11 * SECOND).await;
     fleet.ask(0);
     assert!(soon(asked).await.unwrap().unwrap().is_some());
     let before = fleet.counts();
-    sleep(20 * SECOND).await;
+    sleep(10 * SECOND).await;
     assert_eq!(fleet.counts(), before);
 }
 
@@ -154,6 +155,7 @@ async fn mandates_whose_reads_fail_hold_up_no_other() {
         let fleet = Fleet::new(20, millis(5));
         let watcher = fleet.client().watcher();
         let waits: Vec<_> = (0..20).map(|number| spawn(&watcher, number)).collect();
+        sleep(11 * SECOND).await;
         (0..broken).for_each(|number| fleet.break_reads_of(number, 500));
         // One alone is no sign of trouble. Of several it takes a while until it is known that others can be read.
         sleep(if broken == 1 { millis(1) } else { 100 * SECOND }).await;
@@ -305,4 +307,38 @@ async fn a_mandate_that_ended_with_an_approval_still_pending_is_found_among_many
     assert!(soon(asked).await.unwrap().unwrap().is_some());
     assert_eq!(soon(ended).await.unwrap().unwrap().status, MandateStatus::Failed);
     assert!(started.elapsed() <= millis(100), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_begins_while_others_are_read_again_and_again_does_not_wait_for_those() {
+    for many in [100, 2_000] {
+        let fleet = Fleet::new(many + 2, millis(50));
+        let watcher = fleet.client().watcher();
+        let _waits: Vec<_> = (0..many).map(|number| spawn(&watcher, number)).collect();
+        let told = spawn(&watcher, many + 1);
+        sleep(30 * SECOND).await;
+        (0..many).for_each(|number| rumor(&fleet, number, "completed"));
+        sleep(3 * SECOND).await;
+        fleet.set_silently(many, "completed");
+        let started = Instant::now();
+        soon(spawn(&watcher, many)).await.unwrap().unwrap();
+        assert!(started.elapsed() <= millis(250), "{many}: {:?}", started.elapsed());
+        let started = Instant::now();
+        fleet.set(many + 1, "completed");
+        soon(told).await.unwrap().unwrap();
+        assert!(started.elapsed() <= millis(250), "{many}: {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_happened_just_before_a_wait_costs_many_a_few_lists() {
+    for waits in [100, 10_000] {
+        let fleet = Fleet::new(waits, millis(5));
+        let watcher = fleet.client().watcher();
+        let _waits: Vec<_> = (0..waits).map(|number| spawn(&watcher, number)).collect();
+        sleep(20 * SECOND).await;
+        let counts = fleet.counts();
+        let pages = waits / 100;
+        assert!(counts.gets <= 150 && counts.lists <= 40.max(5 * pages), "{waits}: {counts:?}");
+    }
 }

@@ -180,6 +180,9 @@ impl<T: Send + 'static> Following<T> {
         if self.feed.take_opened() {
             self.due = true;
         }
+        if self.feed.take_missed() {
+            self.pace.missed(timer.now());
+        }
         if self.pace.stream_is_open(self.feed.is_open(), timer.now()) {
             self.pause = None;
         }

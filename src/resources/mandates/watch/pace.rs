@@ -13,6 +13,10 @@ const AWAY: Duration = Duration::from_secs(1);
 const CLOSELY: Duration = Duration::from_secs(120);
 /// After an event that says what the read doesn't: the first delay.
 const BEHIND: Duration = Duration::from_millis(250);
+/// For so long what happened before a stream opened is looked for again: reads may lag by as much.
+const DOUBTED: Duration = Duration::from_secs(10);
+/// Openings that come sooner after each other than that are of one trouble.
+const IN_A_ROW: Duration = Duration::from_secs(60);
 /// The longest delay, whatever it grew from.
 const LONGEST: Duration = Duration::from_secs(30);
 /// A connection that has lasted for so long is no part of the trouble before it.
@@ -33,6 +37,7 @@ pub(crate) struct Pace {
     round: Instant,
     /// An event said then, and none since, what no read has said yet.
     behind: Option<Instant>,
+    missed: Option<Missed>,
     /// Reads have failed since then.
     failing: Option<Instant>,
     wish: Duration,
@@ -41,7 +46,7 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn new(interval: Option<Duration>, now: Instant) -> Self {
         let (away, wish) = (Some(now), Duration::ZERO);
-        Self { interval, away, opened: None, round: now, behind: None, failing: None, wish }
+        Self { interval, away, opened: None, round: now, behind: None, missed: None, failing: None, wish }
     }
 
     /// Tells whether the stream is open; whether the next delay is to be another for that.
@@ -66,6 +71,11 @@ impl Pace {
     /// The reads say it now.
     pub(crate) fn caught_up(&mut self) {
         self.behind = None;
+    }
+
+    /// The stream opened, and may have missed what happened before.
+    pub(crate) fn missed(&mut self, now: Instant) {
+        self.missed = Some(Missed::after(self.missed, now));
     }
 
     /// All is read now, so the delay begins anew.
@@ -112,8 +122,36 @@ impl Pace {
             _ => Duration::MAX,
         };
         let delay = delay.min(most);
-        let behind = self.behind.filter(|_| self.failing.is_none()).and_then(|since| behind(since, now));
-        behind.map_or(delay, |behind| behind.min(delay)).max(self.wish)
+        let behind = self.behind.and_then(|since| behind(since, now));
+        let missed = self.missed.and_then(|missed| missed.delay(now, BEHIND));
+        let soon = behind.into_iter().chain(missed).filter(|_| self.failing.is_none());
+        soon.fold(delay, Duration::min).max(self.wish)
+    }
+}
+
+/// Something may have happened before that moment which no event tells of, and which no read tells yet if it lags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Missed {
+    at: Instant,
+    first: Duration,
+}
+
+impl Missed {
+    pub(crate) fn new(at: Instant) -> Self {
+        Self { at, first: BEHIND }
+    }
+
+    /// Once more: for a stream that comes back again and again less is read each time.
+    pub(crate) fn after(before: Option<Self>, at: Instant) -> Self {
+        let before = before.filter(|before| at.saturating_duration_since(before.at) < IN_A_ROW);
+        Self { at, first: before.map_or(BEHIND, |before| (2 * before.first).min(DOUBTED)) }
+    }
+
+    /// The delay until the next read, `least` or more; none once reads are trusted.
+    pub(crate) fn delay(self, now: Instant, least: Duration) -> Option<Duration> {
+        let since = now.saturating_duration_since(self.at);
+        let delay = (since / 4).max(self.first).max(least);
+        Some(delay).filter(|delay| since + *delay <= DOUBTED)
     }
 }
 
@@ -213,6 +251,38 @@ mod tests {
         pace.caught_up();
         assert_eq!(pace.delay(now + 1_000 * SECOND, 1.0), LONGEST);
         assert_eq!(behind(now, now + 120 * SECOND), None, "and is forgotten in the end");
+    }
+
+    #[test]
+    fn what_an_opening_missed_is_looked_for_again_for_ten_seconds() {
+        let now = start();
+        let mut pace = Pace::new(None, now);
+        pace.stream_is_open(true, now);
+        pace.missed(now);
+        pace.caught_up();
+        let (mut passed, mut reads) = (Duration::ZERO, 0);
+        while pace.delay(now + passed, 1.0) <= 3 * SECOND {
+            passed += pace.delay(now + passed, 1.0);
+            reads += 1;
+        }
+        assert!((8 * SECOND..=10 * SECOND).contains(&passed) && reads <= 14, "{reads} in {passed:?}");
+        pace.failed(now, None);
+        assert_eq!(pace.delay(now, 1.0), AWAY, "not while reads fail");
+    }
+
+    #[test]
+    fn a_stream_that_misses_something_again_and_again_costs_less_each_time() {
+        let now = start();
+        let mut missed = None;
+        for (seconds, delay) in [(0, 250), (5, 500), (10, 1_000), (15, 2_000), (74, 4_000), (140, 250)] {
+            let at = now + seconds * SECOND;
+            let again = Missed::after(missed, at);
+            assert_eq!(again.delay(at, BEHIND), Some(Duration::from_millis(delay)), "after {seconds} s");
+            missed = Some(again);
+        }
+        let often = (0..1_000).fold(None, |missed, _| Some(Missed::after(missed, now)));
+        assert_eq!(often.and_then(|often| often.delay(now + SECOND, BEHIND)), None);
+        assert_eq!(Missed::new(now).delay(now, 5 * SECOND), Some(5 * SECOND));
     }
 
     #[test]

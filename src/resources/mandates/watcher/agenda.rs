@@ -13,6 +13,8 @@ pub(super) enum Urgency {
     LastDue,
     /// An event told of it, or a list told nothing of it.
     Alone,
+    /// It was read alone, and didn't tell yet what an event did.
+    Again,
     /// A list does as well.
     Due,
     /// The last read of it failed: any other shows sooner whether reads are answered.
@@ -21,14 +23,19 @@ pub(super) enum Urgency {
 
 impl Urgency {
     /// The most urgent first.
-    pub(super) const ALL: [Self; 5] = [Self::LastAlone, Self::LastDue, Self::Alone, Self::Due, Self::Failing];
+    pub(super) const ALL: [Self; 6] =
+        [Self::LastAlone, Self::LastDue, Self::Alone, Self::Again, Self::Due, Self::Failing];
+
+    /// When it is the turn of those that are due.
+    pub(super) const DUE_FIRST: [Self; 6] =
+        [Self::LastAlone, Self::LastDue, Self::Due, Self::Alone, Self::Again, Self::Failing];
 
     pub(super) fn is_last(self) -> bool {
         matches!(self, Self::LastAlone | Self::LastDue)
     }
 
     pub(super) fn is_alone(self) -> bool {
-        matches!(self, Self::LastAlone | Self::Alone)
+        matches!(self, Self::LastAlone | Self::Alone | Self::Again)
     }
 
     /// The same when somebody's time is over.
@@ -66,7 +73,8 @@ impl Agenda {
 
     /// How many there are that no list does for, counted up to `most`.
     pub(super) fn count_alone(&self, most: usize) -> usize {
-        self.count(Urgency::LastAlone, most).saturating_add(self.count(Urgency::Alone, most)).min(most)
+        let alone = Urgency::ALL.into_iter().filter(|urgency| urgency.is_alone());
+        alone.fold(0, |count, urgency| most.min(count + self.count(urgency, most - count)))
     }
 
     /// Takes out those that came first.

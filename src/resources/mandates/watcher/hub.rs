@@ -16,6 +16,7 @@ use super::wakers::Wakers;
 use crate::client::Client;
 use crate::model::mandates::Mandate;
 use crate::model::types::MandateId;
+use crate::resources::mandates::watch::pace::Missed;
 use crate::resources::poll::PollOptions;
 
 /// The bit that the key of a wait has, and that of an event stream hasn't.
@@ -56,7 +57,12 @@ impl Hub {
             Kind::End | Kind::Approval => key |= WAITS,
         }
         let state = &mut inner.state;
-        state.topics.entry(topic.clone()).or_default().members.push(key);
+        let watched = state.topics.entry(topic.clone()).or_default();
+        watched.members.push(key);
+        if key & WAITS != 0 {
+            // Events that came before were for nobody.
+            watched.miss(Missed::new(self.client.transport().timer.now()));
+        }
         let may_run_out = options.timeout.is_some();
         let member = Member { topic: topic.clone(), kind, outcome: None, last_read: None, may_run_out };
         state.members.insert(key, member);

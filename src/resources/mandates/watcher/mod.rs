@@ -39,7 +39,8 @@ use state::{Kind, Outcome};
 /// All waits and event streams of a watcher and its clones share one stream of the workspace's events, which is opened
 /// with the first and closed with the last. A stream that is refused is asked for again about once a minute. What ends a
 /// wait is what ends a [`MandateHandle::wait`](super::MandateHandle::wait): a read, and nothing else; and it is as late
-/// as that one at most ([`Wait`](super::Wait) says how late), beside the time that reads take for so many.
+/// as that one at most ([`Wait`](super::Wait) says how late), beside the time that reads take for so many. In its first
+/// ten seconds a mandate is read again as after an opening, less often if it is one of more than 500 in a list.
 ///
 /// Reads are shared too. At most 8 are under way at a time, and when 32 or more mandates are due, lists of those under
 /// way are read instead of each of them. One that has ended is read by itself all the same, since nothing is documented

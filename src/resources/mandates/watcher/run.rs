@@ -15,7 +15,7 @@ use crate::clock::{Sleep, Timer};
 use crate::model::events::Event;
 use crate::resources::mandates::watch::Hint;
 use crate::resources::mandates::watch::feed::Feed;
-use crate::resources::mandates::watch::pace::Pace;
+use crate::resources::mandates::watch::pace::{Missed, Pace};
 use crate::resources::mandates::{approval_wait, wait};
 
 mod reading;
@@ -32,6 +32,8 @@ pub(super) struct Run {
     opened: bool,
     /// It is refused for now.
     pub(super) refused: bool,
+    /// When it opened last in a way that may have missed something.
+    missed: Option<Missed>,
     pace: Pace,
     pause: Option<Sleep>,
     rested: bool,
@@ -58,6 +60,7 @@ impl Run {
             feed: Feed::new(Box::new(move || events.stream()), Arc::clone(&timer)),
             opened: false,
             refused: false,
+            missed: None,
             pace: Pace::new(None, timer.now()),
             pause: None,
             rested: false,
@@ -74,8 +77,8 @@ impl Run {
 
     /// The one that takes over from one that can't go on.
     pub(super) fn anew(&self, client: &Client, wakers: &Arc<Wakers>) -> Self {
-        let Self { opened, started, no_lists_until, .. } = *self;
-        Self { opened, started, no_lists_until, ..Self::new(client, wakers) }
+        let Self { opened, missed, started, no_lists_until, .. } = *self;
+        Self { opened, missed, started, no_lists_until, ..Self::new(client, wakers) }
     }
 
     /// Does what there is to do; says for whom there is something now.
@@ -107,6 +110,11 @@ impl Run {
             taken += 1;
         }
         let (now, missed) = (self.timer.now(), self.feed.take_missed());
+        if missed {
+            let missed = Missed::after(self.missed, now);
+            self.missed = Some(missed);
+            state.miss_all(missed);
+        }
         // Of a stream that comes back again and again, not each time: of many mandates that would be much to read.
         if self.feed.take_opened() && (missed || !self.pace.has_just_rounded(now)) {
             self.pace.rounded(now);

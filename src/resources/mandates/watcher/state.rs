@@ -11,7 +11,12 @@ use crate::error::Error;
 use crate::model::approvals::Approval;
 use crate::model::mandates::Mandate;
 use crate::model::types::MandateId;
-use crate::resources::mandates::watch::pace::behind;
+use crate::resources::mandates::watch::pace::{Missed, behind};
+
+/// What nothing but time calls for is read at times that lie so far apart, so that lists serve many at once.
+const STEP: Duration = Duration::from_millis(250);
+/// And each mandate of such a list puts off the next one by so much: 20 pages of 100 a second.
+const FOR_EACH: Duration = Duration::from_micros(500);
 
 /// Names a member. Those of waits are above those of event streams.
 pub(super) type Key = u64;
@@ -21,6 +26,8 @@ pub(super) struct State {
     pub(super) topics: HashMap<MandateId, Topic>,
     pub(super) members: HashMap<Key, Member>,
     pub(super) agenda: Agenda,
+    /// When the first of those steps was.
+    steps: Option<Instant>,
 }
 
 /// What is known of one mandate, for all who watch it.
@@ -29,18 +36,19 @@ pub(super) struct Topic {
     /// Those who still wait.
     pub(super) members: Vec<Key>,
     pub(super) stage: Stage,
-    told: Option<Box<Told>>,
+    doubt: Option<Box<Doubt>>,
     /// Its reads have failed since then.
     failing: Option<Instant>,
     /// As it was last read, in JSON, which is smaller; kept only for waits that may run out.
     last: Option<Box<[u8]>>,
 }
 
-/// An event said what no read has said yet to those who wait for it.
-struct Told {
-    /// And none has since.
-    at: Instant,
-    to: Wanted,
+/// What reads that lag may not tell yet.
+#[derive(Default)]
+struct Doubt {
+    /// An event said then, and none since, what no read has said yet to those who wait for it.
+    told: Option<(Instant, Wanted)>,
+    missed: Option<Missed>,
     /// When it is to be read again for that.
     later: Option<Instant>,
 }
@@ -98,10 +106,14 @@ impl Member {
 impl Topic {
     /// An event said it to those who want that.
     pub(super) fn tell(&mut self, at: Instant, to: Wanted) {
-        match &mut self.told {
-            Some(told) => (told.at, told.to) = (at, told.to.or(to)),
-            None => self.told = Some(Box::new(Told { at, to, later: None })),
-        }
+        let told = &mut self.doubt.get_or_insert_default().told;
+        let before = told.map_or(Wanted::default(), |(_, to)| to);
+        *told = Some((at, before.or(to)));
+    }
+
+    /// Something may have happened before that no event tells of.
+    pub(super) fn miss(&mut self, missed: Missed) {
+        self.doubt.get_or_insert_default().missed = Some(missed);
     }
 
     /// As it was last read.
@@ -174,18 +186,22 @@ impl State {
         wanted
     }
 
-    /// A mandate was read: what an event said is forgotten once it has come true or to nothing, and until then there is
-    /// another read in a while.
-    pub(super) fn check_told(&mut self, id: &MandateId, now: Instant) {
+    /// A mandate was read, as one of so many: what an event said is forgotten once it has come true or to nothing, and
+    /// what was missed after a while. Until then there is another read soon.
+    pub(super) fn check_doubt(&mut self, id: &MandateId, now: Instant, count: usize) {
         let Some(topic) = self.topics.get_mut(id) else { return };
         let wanted = topic.wanted(&self.members);
-        let Some(told) = &mut topic.told else { return };
-        told.to = told.to.and(wanted);
-        let delay = behind(told.at, now).filter(|_| !told.to.is_none());
-        let later = delay.map(|delay| now + delay);
-        self.agenda.put_off(id, std::mem::replace(&mut told.later, later), later);
+        let Some(doubt) = &mut topic.doubt else { return };
+        let told = doubt.told.map(|(at, to)| (at, to.and(wanted))).filter(|(_, to)| !to.is_none());
+        let again = told.and_then(|(at, _)| behind(at, now)).map(|delay| now + delay);
+        doubt.told = told.filter(|_| again.is_some());
+        let least = FOR_EACH.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+        let missed = doubt.missed.filter(|_| !wanted.is_none()).and_then(|missed| missed.delay(now, least));
+        let missed = missed.map(|delay| in_step(*self.steps.get_or_insert(now), now, delay));
+        let later = again.into_iter().chain(missed).min();
+        self.agenda.put_off(id, std::mem::replace(&mut doubt.later, later), later);
         if later.is_none() {
-            topic.told = None;
+            topic.doubt = None;
         }
     }
 
@@ -193,13 +209,14 @@ impl State {
     pub(super) fn call_for_first_later(&mut self) {
         let Some(id) = self.agenda.take_later() else { return };
         let Some(topic) = self.topics.get_mut(&id) else { return };
-        if let Some(told) = &mut topic.told {
-            told.later = None;
-        }
+        let told = topic.doubt.as_mut().is_some_and(|doubt| {
+            doubt.later = None;
+            doubt.told.is_some()
+        });
         if let Stage::Resting { .. } = topic.stage {
             topic.stage = Stage::Idle;
         }
-        self.call_for(&id, Urgency::Alone);
+        self.call_for(&id, if told { Urgency::Again } else { Urgency::Due });
     }
 
     /// Whether the last read of a mandate failed.
@@ -214,8 +231,8 @@ impl State {
         let until = now + delay(*topic.failing.get_or_insert(now));
         if topic.stage == Stage::Idle {
             topic.stage = Stage::Resting { until };
-            let told = topic.told.as_mut().and_then(|told| told.later.take());
-            self.agenda.put_off(id, told, Some(until));
+            let before = topic.doubt.as_mut().and_then(|doubt| doubt.later.take());
+            self.agenda.put_off(id, before, Some(until));
         }
     }
 
@@ -269,7 +286,7 @@ impl State {
     fn tidy(&mut self, id: &MandateId) {
         if self.topics.get(id).is_some_and(|topic| topic.members.is_empty()) {
             let Some(topic) = self.topics.remove(id) else { return };
-            self.agenda.put_off(id, topic.told.and_then(|told| told.later), None);
+            self.agenda.put_off(id, topic.doubt.and_then(|doubt| doubt.later), None);
             match topic.stage {
                 Stage::Queued(place) => self.agenda.remove(place),
                 Stage::Resting { until } => self.agenda.put_off(id, Some(until), None),
@@ -283,8 +300,8 @@ impl State {
         self.agenda = Agenda::default();
         for topic in self.topics.values_mut() {
             topic.stage = Stage::Idle;
-            if let Some(told) = &mut topic.told {
-                told.later = None;
+            if let Some(doubt) = &mut topic.doubt {
+                doubt.later = None;
             }
         }
         self.call_for_all();
@@ -296,6 +313,23 @@ impl State {
             self.call_for(&id, Urgency::Due);
         }
     }
+
+    /// Something may have happened to any mandate.
+    pub(super) fn miss_all(&mut self, missed: Missed) {
+        for topic in self.topics.values_mut() {
+            if !topic.wanted(&self.members).is_none() {
+                topic.miss(missed);
+            }
+        }
+    }
+}
+
+/// The last step before the delay is over, or else the next one.
+fn in_step(first: Instant, now: Instant, delay: Duration) -> Instant {
+    let passed = (now + delay).saturating_duration_since(first);
+    // A second is a whole number of steps.
+    let at = now + delay - Duration::from_nanos((passed.subsec_nanos() % STEP.subsec_nanos()).into());
+    if at > now { at } else { at + STEP }
 }
 
 #[cfg(test)]
@@ -309,7 +343,7 @@ mod tests {
         state.members.insert(key, member);
     }
 
-    fn lines(state: &State) -> [usize; 5] {
+    fn lines(state: &State) -> [usize; 6] {
         Urgency::ALL.map(|urgency| state.agenda.count(urgency, usize::MAX))
     }
 
@@ -318,20 +352,20 @@ mod tests {
         let (mut state, id) = (State::default(), MandateId::from("m"));
         join(&mut state, 1, "m", Kind::End);
         for (urgency, line) in [
-            (Urgency::Due, [0, 0, 0, 1, 0]),
-            (Urgency::Due, [0, 0, 0, 1, 0]),
-            (Urgency::Alone, [0, 0, 1, 0, 0]),
-            (Urgency::Alone, [0, 0, 1, 0, 0]),
-            (Urgency::Due, [0, 0, 1, 0, 0]),
+            (Urgency::Due, [0, 0, 0, 0, 1, 0]),
+            (Urgency::Due, [0, 0, 0, 0, 1, 0]),
+            (Urgency::Alone, [0, 0, 1, 0, 0, 0]),
+            (Urgency::Alone, [0, 0, 1, 0, 0, 0]),
+            (Urgency::Due, [0, 0, 1, 0, 0, 0]),
         ] {
             state.call_for(&id, urgency);
             assert_eq!(lines(&state), line);
         }
         state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(1);
         state.call_for(&id, Urgency::Due);
-        assert_eq!(lines(&state), [0, 1, 0, 0, 0]);
+        assert_eq!(lines(&state), [0, 1, 0, 0, 0, 0]);
         state.call_for(&id, Urgency::Alone);
-        assert_eq!(lines(&state), [1, 0, 0, 0, 0]);
+        assert_eq!(lines(&state), [1, 0, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -347,11 +381,11 @@ mod tests {
         assert_eq!(state.topics[&id].stage, Stage::Reading { number: 7, last: false, again });
         state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(8);
         state.call_for(&id, Urgency::Due);
-        assert_eq!(lines(&state), [0, 1, 0, 0, 0]);
+        assert_eq!(lines(&state), [0, 1, 0, 0, 0, 0]);
         state.agenda.take(Urgency::LastDue, 1);
         assert!(state.begin(&id, 8).is_some());
         state.call_for(&id, Urgency::Due);
-        assert_eq!(lines(&state), [0; 5], "one last read at a time");
+        assert_eq!(lines(&state), [0; 6], "one last read at a time");
     }
 
     #[test]
@@ -363,21 +397,21 @@ mod tests {
         join(&mut state, 1, "m", Kind::End);
         for round in 0..2 {
             state.topics.get_mut(&id).unwrap().tell(now, Wanted { end: true, approval: false });
-            state.check_told(&id, now);
+            state.check_doubt(&id, now, 1);
             state.rest(&id, now + round * second, |since| second + (now + round * second - since));
             assert!(state.is_failing(&id));
             assert_eq!(state.agenda.first_later(), Some(now + (1 + 2 * round) * second), "from the first on");
             state.call_for(&id, Urgency::Due);
-            assert_eq!(lines(&state), [0; 5]);
+            assert_eq!(lines(&state), [0; 6]);
             state.call_for_first_later();
-            assert_eq!((lines(&state), state.agenda.first_later()), ([0, 0, 0, 0, 1], None));
+            assert_eq!((lines(&state), state.agenda.first_later()), ([0, 0, 0, 0, 0, 1], None));
             state.agenda.take(Urgency::Failing, 1);
             state.topics.get_mut(&id).unwrap().stage = Stage::Idle;
         }
         state.rest(&id, now, |_| second);
         state.members.get_mut(&1).unwrap().last_read = NonZeroU64::new(1);
         state.call_for(&id, Urgency::Due);
-        assert_eq!((lines(&state), state.agenda.first_later()), ([0, 1, 0, 0, 0], None));
+        assert_eq!((lines(&state), state.agenda.first_later()), ([0, 1, 0, 0, 0, 0], None));
         state.recovered(&id);
         assert!(!state.is_failing(&id));
     }
@@ -391,7 +425,7 @@ mod tests {
             join(&mut state, key, "m", Kind::End);
             state.call_for(&id, Urgency::Alone);
             state.topics.get_mut(&id).unwrap().tell(at, Wanted { end: true, approval: false });
-            state.check_told(&id, at);
+            state.check_doubt(&id, at, 1);
             if key % 2 == 0 {
                 state.topics.get_mut(&id).unwrap().stage = Stage::Idle;
                 state.agenda = Agenda::default();
@@ -400,10 +434,10 @@ mod tests {
             assert!(state.agenda.first_later().is_some());
             assert!(state.leave(key).is_some() && state.leave(key).is_none());
         }
-        assert_eq!(lines(&state), [0; 5]);
+        assert_eq!(lines(&state), [0; 6]);
         assert!(state.agenda.first_later().is_none() && state.topics.is_empty() && state.members.is_empty());
         join(&mut state, 1, "m", Kind::Events(Box::default()));
         state.call_for(&id, Urgency::Alone);
-        assert_eq!(lines(&state), [0; 5], "a reader of events needs no read");
+        assert_eq!(lines(&state), [0; 6], "a reader of events needs no read");
     }
 }

@@ -21,6 +21,8 @@ const MOST_READS: usize = 64;
 const RUSH_FROM: usize = 200;
 /// From so many mandates on that are due, lists are read instead of each.
 const BATCH_FROM: usize = 32;
+/// Of so many reads one is of what no event told of, although others are more urgent.
+const DUES_TURN: u64 = 4;
 /// How long lists that are refused are not asked for again.
 const LISTS_REFUSED: Duration = Duration::from_secs(60);
 
@@ -44,7 +46,13 @@ impl Run {
         if self.reading.len() >= self.most_reads() {
             return None;
         }
-        for urgency in Urgency::ALL {
+        // Now and then it is their turn, however many are read alone.
+        let many_due = agenda.count(Urgency::Due, BATCH_FROM) == BATCH_FROM && lists;
+        let order = match self.started % DUES_TURN == 0 && !(batching && many_due) {
+            true => Urgency::DUE_FIRST,
+            false => Urgency::ALL,
+        };
+        for urgency in order {
             if held_back && !urgency.is_last() {
                 return None;
             }
@@ -157,9 +165,13 @@ impl Run {
                 self.pace.answered();
                 self.hurry(&state.agenda);
                 self.doubt = false;
+                let count = ids.len();
                 for id in ids {
                     match found.remove(&id) {
-                        Some(found) => self.learn(state, &id, found, reading.number, woken),
+                        Some(found) => {
+                            Self::learn(state, &id, found, reading.number, woken);
+                            state.check_doubt(&id, self.timer.now(), count);
+                        }
                         // Of those under way it is none, as far as the lists were read.
                         None => again.push((id, Urgency::Alone)),
                     }
@@ -215,7 +227,7 @@ impl Run {
     }
 
     /// What a read says of a mandate.
-    fn learn(&self, state: &mut State, id: &MandateId, found: Found, number: u64, woken: &mut Vec<Key>) {
+    fn learn(state: &mut State, id: &MandateId, found: Found, number: u64, woken: &mut Vec<Key>) {
         let ended = found.mandate.as_ref().is_some_and(|mandate| mandate.status.is_terminal());
         let outcome = |member: &Member| {
             let asked = match member.kind {
@@ -232,7 +244,6 @@ impl Run {
         if let Some(mandate) = &found.mandate {
             state.keep(id, mandate);
         }
-        state.check_told(id, self.timer.now());
     }
 }
 
