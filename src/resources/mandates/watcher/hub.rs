@@ -56,6 +56,7 @@ impl Hub {
             Kind::Events(_) => {}
             Kind::End | Kind::Approval => key |= WAITS,
         }
+        let since = run.started;
         let state = &mut inner.state;
         let watched = state.topics.entry(topic.clone()).or_default();
         watched.members.push(key);
@@ -64,7 +65,8 @@ impl Hub {
             watched.miss(Missed::new(self.client.transport().timer.now()));
         }
         let may_run_out = options.timeout.is_some();
-        let member = Member { topic: topic.clone(), kind, outcome: None, last_read: None, may_run_out };
+        let member =
+            Member { topic: topic.clone(), kind, outcome: None, since, last_read: None, may_run_out };
         state.members.insert(key, member);
         state.call_for(&topic, Urgency::Due);
         drop(inner);

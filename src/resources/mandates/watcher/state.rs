@@ -77,6 +77,9 @@ pub(super) struct Member {
     pub(super) topic: MandateId,
     pub(super) kind: Kind,
     pub(super) outcome: Option<Outcome>,
+    /// How many reads had begun when it came. What these say may be older than what it knows: an approval that it has
+    /// decided itself.
+    pub(super) since: u64,
     /// Its time is over, and the first read with this number or a higher one is the last.
     pub(super) last_read: Option<NonZeroU64>,
     pub(super) may_run_out: bool,
@@ -339,7 +342,7 @@ mod tests {
     fn join(state: &mut State, key: Key, topic: &str, kind: Kind) {
         let topic = MandateId::from(topic);
         state.topics.entry(topic.clone()).or_default().members.push(key);
-        let member = Member { topic, kind, outcome: None, last_read: None, may_run_out: false };
+        let member = Member { topic, kind, outcome: None, since: 0, last_read: None, may_run_out: false };
         state.members.insert(key, member);
     }
 

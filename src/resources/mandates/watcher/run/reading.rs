@@ -233,6 +233,7 @@ impl Run {
             let asked = match member.kind {
                 Kind::Events(_) => return None,
                 Kind::End => None,
+                Kind::Approval if number <= member.since => None,
                 Kind::Approval => found.approval.clone().map(Outcome::Asked),
             };
             let end = || found.mandate.clone().filter(|_| ended).map(Outcome::Ended);
@@ -250,4 +251,34 @@ impl Run {
 /// Whether others may be read although one can't.
 fn may_be_of_one(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Server | ErrorKind::Timeout) && error.retry_after().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_approval_is_not_given_to_a_wait_that_began_after_the_read_that_shows_it() {
+        let id = MandateId::from("m");
+        for (since, given) in [(2, true), (3, false), (4, false)] {
+            let mut state = State::default();
+            let member = Member {
+                topic: id.clone(),
+                kind: Kind::Approval,
+                outcome: None,
+                since,
+                last_read: None,
+                may_run_out: false,
+            };
+            state.topics.entry(id.clone()).or_default().members.push(1);
+            state.members.insert(1, member);
+            let approval = serde_json::from_str(
+                r#"{"id":"apr_1","mandate":"m","status":"pending","question":"May it?","action":{"capability":"a.b"}}"#,
+            );
+            let found = Found { mandate: None, approval: Some(approval.unwrap()) };
+            Run::learn(&mut state, &id, found, 3, &mut Vec::new());
+            let outcome = &state.members[&1].outcome;
+            assert_eq!(matches!(outcome, Some(Outcome::Asked(_))), given, "since {since}");
+        }
+    }
 }
