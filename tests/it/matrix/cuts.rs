@@ -6,7 +6,8 @@ use super::cell::{Wires, check, describe, is_as, timed};
 use super::world::{Effect, World};
 use crate::support::raw::{Plan, Raw, RawServer};
 
-/// Of these every byte; of the others every so many, each from another one on, and the last.
+/// Of these every byte; of the others every so many, each from another one on, and the last: all bytes of all of them would
+/// take minutes, and whatever the call, an answer is read by the same code.
 const WHOLE: [&str; 4] =
     ["Agents::get", "Mandates::create", "Approvals::approve", "WebhookEndpoints::delete"];
 const STEP: usize = 23;

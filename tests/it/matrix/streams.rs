@@ -201,18 +201,21 @@ fn judge(happened: &[String], followed: &Followed) -> Result<String, String> {
     let came: Vec<_> = followed.events.iter().map(|event| event.id.to_string()).collect();
     let once: BTreeSet<_> = came.iter().collect();
     check(once.len() == came.len(), || format!("an event was repeated: {came:?}"))?;
+    let known: Vec<_> = came.iter().filter(|id| happened.contains(id)).cloned().collect();
+    let lost = || format!("events were lost: of {happened:?} came {known:?}");
     if let Some(error) = &followed.error {
         check(followed.ended, || "it went on after its error".to_owned())?;
         no_secrets(error)?;
+        // What came before it came in order, and none was left out in between.
+        check(happened.starts_with(&known), lost)?;
         return Ok(told(error));
     }
-    let known: Vec<_> = came.iter().filter(|id| happened.contains(id)).cloned().collect();
     let what = match known.len() {
-        _ if followed.ended => "the end",
+        _ if followed.ended && happened.starts_with(&known) => "the end",
         0 => "nothing",
         _ if known == happened => "whole",
-        count if count == happened.len() => "whole, swapped",
-        _ => return Err(format!("events were lost: of {happened:?} came {known:?}")),
+        count if count == happened.len() && !followed.ended => "whole, swapped",
+        _ => return Err(lost()),
     };
     Ok(if known.len() < came.len() { format!("{what}, and more") } else { what.to_owned() })
 }
