@@ -34,7 +34,13 @@ fn has_password(text: &str) -> bool {
 
 fn taken(text: &str, url: &str, insecure: bool) {
     let sent: http::Uri = url.parse().expect("the transport's own type takes it");
-    let read = Url::parse(url).unwrap_or_else(|error| panic!("{url:?}: {error}"));
+    let read = match Url::parse(url) {
+        Ok(read) => read,
+        // Whether the ASCII form of an international name is one only tables tell: the adapter to the HTTP client, which
+        // has them, looks at it when the client is built.
+        Err(_) if sent.host().is_some_and(|host| host.to_ascii_lowercase().contains("xn--")) => return,
+        Err(error) => panic!("{url:?}: {error}"),
+    };
     assert_eq!((read.username(), read.password()), ("", None), "{url:?}");
     assert_eq!(read.fragment(), None);
     assert_eq!(Some(read.scheme()), sent.scheme_str().map(str::to_ascii_lowercase).as_deref());
