@@ -23,8 +23,8 @@ use crate::resources::poll::{self, PollOptions};
 /// before. It gives `None` when the mandate ends, or had ended, without asking.
 ///
 /// It looks at once and follows the mandate's events, as a [`Wait`](super::Wait) does: what doesn't end that one
-/// doesn't end this one, it is as late at most, and dropping it never affects the mandate. An approval may be decided elsewhere at any time,
-/// so by the time it arrives it may no longer be pending.
+/// doesn't end this one, it is as late at most, and dropping it never affects the mandate. An approval may be decided
+/// elsewhere at any time, so by the time it arrives it may no longer be pending.
 #[derive(Debug, Clone)]
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct ApprovalWait {

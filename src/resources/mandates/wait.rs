@@ -23,13 +23,13 @@ use crate::resources::poll::{self, PollOptions};
 ///
 /// Awaited, it gives the mandate as it ended, also one that had ended before.
 ///
-/// It reads the mandate at once and follows its events, and each event that may matter makes it read again, as does each
-/// opening of the stream; what the read says counts. One that lags behind the event is made again after 250 ms, and then
-/// after a quarter of the time since the event, for two minutes. After an opening that may have missed something, as the
-/// first one may, it is made again in the same way for ten seconds, so that one that lags by less is no harm there either;
-/// of a stream that misses something again and again within a minute, later each time. Should no event come, it reads all the same: about every
-/// 30 s while the stream is open, and while there is none each second for two minutes, then after a quarter of the time
-/// beyond that, up to 30 s.
+/// It reads the mandate at once and follows its events, and each event that may matter makes it read again, as does
+/// each opening of the stream; what the read says counts. One that lags behind the event is made again after 250 ms,
+/// and then after a quarter of the time since the event, for two minutes. After an opening that may have missed
+/// something, as the first one may, it is made again in the same way for ten seconds, so that one that lags by less is
+/// no harm there either; of a stream that misses something again and again within a minute, later each time. Should no
+/// event come, it reads all the same: about every 30 s while the stream is open, and while there is none each second
+/// for two minutes, then after a quarter of the time beyond that, up to 30 s.
 ///
 /// So it returns within a second of the change while the stream is open, and as long as it has not been away for longer
 /// than two minutes, in whatever way: refused, cut, or with headers held back. After that it may be late by a quarter of
@@ -37,9 +37,9 @@ use crate::resources::poll::{self, PollOptions};
 /// about once a minute.
 ///
 /// A connection that fails, a rate limit or a service in trouble does not end a wait; a mandate that can't be read
-/// (401, 403, 404, or an answer that is no mandate) does. A read that hangs is given up with the client's attempt timeout,
-/// 30 s unless set otherwise, and may hold the wait up for so long. A status this version does not know counts as not ended. Dropping it closes the stream and
-/// never affects the mandate.
+/// (401, 403, 404, or an answer that is no mandate) does. A read that hangs is given up with the client's attempt
+/// timeout, 30 s unless set otherwise, and may hold the wait up for so long. A status this version does not know counts
+/// as not ended. Dropping it closes the stream and never affects the mandate.
 #[derive(Debug, Clone)]
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct Wait {

@@ -1,6 +1,8 @@
 //! The one stream: cut, forgotten, refused.
 
 use serde_json::json;
+use shadway::mandates::{Mandate, WatchedEvents};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{SECOND, millis, sequences, soon, spawn};
@@ -36,15 +38,21 @@ async fn a_stream_that_is_cut_again_and_again_puts_off_no_read() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_stream_that_is_cut_is_resumed_for_all() {
-    let fleet = Fleet::new(2, millis(5));
+/// A wait for the first mandate, and the events of the second after the first of them, on one watcher.
+async fn wait_and_events(fleet: &Fleet) -> (JoinHandle<shadway::Result<Mandate>>, WatchedEvents) {
     let watcher = fleet.client().watcher();
     let wait = spawn(&watcher, 0);
     let mut events = watcher.events("mnd_1");
     assert!(timeout(SECOND, events.next()).await.is_err());
     fleet.tell(1, "test.happened", json!({}));
     assert_eq!(sequences(&mut events, 1).await, [1]);
+    (wait, events)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_is_resumed_for_all() {
+    let fleet = Fleet::new(2, millis(5));
+    let (wait, mut events) = wait_and_events(&fleet).await;
     fleet.cut();
     fleet.tell(1, "test.happened", json!({}));
     fleet.set(0, "completed");
@@ -137,12 +145,7 @@ async fn a_stream_that_was_refused_is_asked_for_again() {
 #[tokio::test(start_paused = true)]
 async fn an_event_that_is_too_large_costs_no_other() {
     let fleet = Fleet::new(2, millis(5));
-    let watcher = fleet.client().watcher();
-    let wait = spawn(&watcher, 0);
-    let mut events = watcher.events("mnd_1");
-    assert!(timeout(SECOND, events.next()).await.is_err());
-    fleet.tell(1, "test.happened", json!({}));
-    assert_eq!(sequences(&mut events, 1).await, [1]);
+    let (wait, mut events) = wait_and_events(&fleet).await;
     fleet.send_to_all(vec![b'x'; 17 << 20]);
     fleet.tell(1, "test.happened", json!({}));
     fleet.set(0, "completed");

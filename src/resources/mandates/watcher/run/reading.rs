@@ -181,8 +181,7 @@ impl Run {
                 let now = self.timer.now();
                 self.rush = 0;
                 if ids.iter().any(|id| self.is_of_all(state, id)) {
-                    self.pace.failed(now, None);
-                    (self.pause, self.rested) = (None, false);
+                    self.hold_back(None);
                 }
                 for id in ids {
                     state.give_up(&id, reading.number, woken);
@@ -190,8 +189,8 @@ impl Run {
                 }
             }
             Err(error) if error.passes() => {
-                self.pace.failed(self.timer.now(), error.retry_after());
-                (self.pause, self.rested, self.rush) = (None, false, 0);
+                self.rush = 0;
+                self.hold_back(error.retry_after());
                 for id in ids {
                     // A last read that comes to nothing is the last all the same.
                     state.give_up(&id, reading.number, woken);
@@ -218,6 +217,12 @@ impl Run {
         for (id, urgency) in again {
             state.call_for(&id, urgency);
         }
+    }
+
+    /// The service is in trouble: no read begins for a while, or for as long as it says.
+    fn hold_back(&mut self, wish: Option<Duration>) {
+        self.pace.failed(self.timer.now(), wish);
+        (self.pause, self.rested) = (None, false);
     }
 
     /// Whether a read that failed tells of trouble of the whole service: not the first of them, nor those of a mandate
