@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
-use http::header::USER_AGENT;
+use http::header::{ACCEPT, AUTHORIZATION, USER_AGENT};
 use zeroize::Zeroizing;
 
 use crate::clock::Timer;
 use crate::config::{self, API_KEY_VARIABLE, ApiKey, BASE_URL_VARIABLE, BaseUrl, DEFAULT_BASE_URL};
 use crate::error::{Error, Result};
 use crate::transport::budget::{self, Budget};
-use crate::transport::{HttpService, Limits, Transport};
+use crate::transport::{HttpService, JSON, Limits, Transport};
 
 pub use crate::config::Mode;
 
@@ -252,6 +252,8 @@ impl ClientBuilder {
             let (name, value) = config::parse_header(name, value).map_err(Error::config)?;
             headers.insert(name, value);
         }
+        headers.insert(ACCEPT, JSON);
+        headers.insert(AUTHORIZATION, api_key.header());
         headers.insert(USER_AGENT, config::user_agent(self.app_name.as_deref())?);
         if self.limits.attempt_timeout.is_zero() || self.connect_timeout.is_zero() {
             return Err(Error::config("a timeout of nothing leaves no time to send anything"));

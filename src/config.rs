@@ -201,7 +201,11 @@ fn is_loopback(host: &str) -> bool {
 /// Whether URL parsers take the segment for "here" or "up one": they do so for the percent-encoded
 /// spellings too, and the call would land on another endpoint.
 pub(crate) fn is_dot_segment(segment: &str) -> bool {
-    matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
+    let is_dot = |text: &str| text == "." || text.eq_ignore_ascii_case("%2e");
+    let are_dots = |first| {
+        segment.split_at_checked(first).is_some_and(|(first, second)| is_dot(first) && is_dot(second))
+    };
+    is_dot(segment) || are_dots(".".len()) || are_dots("%2e".len())
 }
 
 /// Headers that the client alone sets.

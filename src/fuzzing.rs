@@ -43,7 +43,7 @@ pub fn retry_after(
     *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_bytes(value).ok()?);
     let outcome = outcome(response)?;
-    let wish = retry::retry_after(&outcome.answer()?.headers, now);
+    let wish = retry::retry_after(&outcome.refusal()?.headers, now);
     let conditions = Conditions { backoff: Some(backoff), replayable: true, wall_clock: now };
     Some((wish, retry::decide(&outcome, &conditions)))
 }

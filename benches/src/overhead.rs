@@ -29,6 +29,14 @@ enum Case {
 const CASES: [(&str, Case); 3] =
     [("read a mandate", Case::Read), ("create a mandate", Case::Create), ("list 100 mandates", Case::List)];
 
+#[derive(Clone, Copy)]
+enum Way {
+    Bare,
+    Ours,
+}
+
+const WAYS: [Way; 2] = [Way::Bare, Way::Ours];
+
 /// Both clients, each with a connection of its own to one service.
 struct Rivals {
     url: String,
@@ -62,43 +70,46 @@ impl Rivals {
         Self { url, bare, ours, runtime }
     }
 
-    fn bare(&self, case: Case) {
+    /// So many requests, one after the other, as a program makes them: within one task.
+    fn send(&self, way: Way, case: Case, requests: usize) {
         self.runtime.block_on(async {
-            let mandates = format!("{}/v1/mandates", self.url);
-            let request = match case {
-                Case::Read => self.bare.get(format!("{mandates}/mnd_1")),
-                Case::List => self.bare.get(format!("{mandates}?limit=100")),
-                Case::Create => {
-                    let body = serde_json::to_vec(&params()).expect("JSON");
-                    let request =
-                        self.bare.post(mandates).header(CONTENT_TYPE, "application/json").body(body);
-                    request.header("idempotency-key", uuid::Uuid::new_v4().to_string())
+            for _ in 0..requests {
+                match way {
+                    Way::Bare => self.bare(case).await,
+                    Way::Ours => self.ours(case).await,
                 }
-            };
-            let request =
-                request.header(AUTHORIZATION, format!("Bearer {KEY}")).header(ACCEPT, "application/json");
-            let answer =
-                request.send().await.and_then(reqwest::Response::error_for_status).expect("an answer");
-            let body = answer.bytes().await.expect("a body");
-            match case {
-                Case::List => drop(serde_json::from_slice::<Page<Mandate>>(&body).expect("a page")),
-                _ => drop(serde_json::from_slice::<Mandate>(&body).expect("a mandate")),
             }
         });
     }
 
-    fn ours(&self, case: Case) {
-        self.runtime.block_on(async {
-            let mandates = self.ours.mandates();
-            match case {
-                Case::Read => drop(mandates.get("mnd_1").send().await.expect("a mandate")),
-                Case::Create => drop(mandates.create(params()).send().await.expect("a mandate")),
-                Case::List => {
-                    let params = MandateListParams::new().limit(100);
-                    drop(mandates.list(params).send().await.expect("a page"));
-                }
+    async fn bare(&self, case: Case) {
+        let mandates = format!("{}/v1/mandates", self.url);
+        let request = match case {
+            Case::Read => self.bare.get(format!("{mandates}/mnd_1")),
+            Case::List => self.bare.get(format!("{mandates}?limit=100")),
+            Case::Create => {
+                let body = serde_json::to_vec(&params()).expect("JSON");
+                let request = self.bare.post(mandates).header(CONTENT_TYPE, "application/json").body(body);
+                request.header("idempotency-key", uuid::Uuid::new_v4().to_string())
             }
-        });
+        };
+        let request =
+            request.header(AUTHORIZATION, format!("Bearer {KEY}")).header(ACCEPT, "application/json");
+        let answer = request.send().await.and_then(reqwest::Response::error_for_status).expect("an answer");
+        let body = answer.bytes().await.expect("a body");
+        match case {
+            Case::List => drop(serde_json::from_slice::<Page<Mandate>>(&body).expect("a page")),
+            _ => drop(serde_json::from_slice::<Mandate>(&body).expect("a mandate")),
+        }
+    }
+
+    async fn ours(&self, case: Case) {
+        let mandates = self.ours.mandates();
+        match case {
+            Case::Read => drop(mandates.get("mnd_1").await.expect("a mandate")),
+            Case::Create => drop(mandates.create(params()).await.expect("a mandate")),
+            Case::List => drop(mandates.list(MandateListParams::new().limit(100)).await.expect("a page")),
+        }
     }
 }
 
@@ -121,17 +132,13 @@ pub fn run(rounds: usize) -> bool {
     let rivals = Rivals::new();
     for (name, case) in CASES {
         // The first of each makes its connection.
-        rivals.bare(case);
-        rivals.ours(case);
+        WAYS.iter().for_each(|way| rivals.send(*way, case, 1));
         let mut times: [Vec<[f64; 2]>; 2] = [Vec::new(), Vec::new()];
         for round in 0..rounds {
             // Whoever comes second may find the machine as the first left it.
             let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
             for way in order {
-                times[way].push(timed(|| match way {
-                    0 => rivals.bare(case),
-                    _ => rivals.ours(case),
-                }));
+                times[way].push(timed(|| rivals.send(WAYS[way], case, REQUESTS)));
             }
         }
         let of = |way: usize, kind: usize| times[way].iter().map(move |time| time[kind]);
@@ -152,9 +159,9 @@ pub fn run(rounds: usize) -> bool {
 
 /// Of one request, in microseconds: on the wall, and of this thread's computing.
 #[expect(clippy::disallowed_methods, reason = "what is measured is the time")]
-fn timed(request: impl Fn()) -> [f64; 2] {
+fn timed(requests: impl Fn()) -> [f64; 2] {
     let (wall, computing) = (Instant::now(), ThreadTime::now());
-    (0..REQUESTS).for_each(|_| request());
+    requests();
     [wall.elapsed(), computing.elapsed()].map(|time| time.as_secs_f64() * 1e6 / REQUESTS as f64)
 }
 
@@ -165,15 +172,15 @@ pub fn allocations(allocated: &dyn Fn() -> (usize, usize)) -> bool {
     println!("| | reqwest + serde_json | shadway |\n|---|---|---|");
     let rivals = Rivals::new();
     for (name, case) in CASES {
-        let count = |request: &dyn Fn()| {
-            (0..10).for_each(|_| request());
+        let count = |way: Way| {
+            rivals.send(way, case, 10);
             let before = allocated();
-            (0..REQUESTS).for_each(|_| request());
+            rivals.send(way, case, REQUESTS);
             let after = allocated();
             let each = |count: usize| count as f64 / REQUESTS as f64;
             format!("{:.1} ({:.0} B)", each(after.0 - before.0), each(after.1 - before.1))
         };
-        println!("| {name} | {} | {} |", count(&|| rivals.bare(case)), count(&|| rivals.ours(case)));
+        println!("| {name} | {} | {} |", count(Way::Bare), count(Way::Ours));
     }
     true
 }

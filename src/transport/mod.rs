@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 
@@ -43,7 +43,7 @@ pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 pub(crate) const REQUEST_ID: [HeaderName; 2] =
     [HeaderName::from_static("shadway-request-id"), HeaderName::from_static("x-request-id")];
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// How long things may take, and how large they may get.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub(crate) struct Transport {
     pub(crate) timer: Arc<dyn Timer>,
     pub(crate) base_url: BaseUrl,
     pub(crate) api_key: ApiKey,
-    /// Sent with every request: the user agent, and what the caller added.
+    /// Sent with every request: the key, what is accepted, the user agent, and what the caller added.
     pub(crate) headers: HeaderMap,
     pub(crate) limits: Limits,
     pub(crate) budget: Option<Budget>,
@@ -76,9 +76,9 @@ impl Transport {
     /// Sends a request, with retries, and gives the answer if it is a 2xx.
     pub(crate) async fn send(&self, request: &Request) -> Result<Answer> {
         let wire = self.encode(request)?;
-        let span = trace::Span::new(request, wire.uri(), &*self.timer);
-        let finished = span.around(retry::run(self, request, &wire)).await;
-        let key = wire.headers().get(IDEMPOTENCY_KEY).and_then(|key| key.to_str().ok());
+        let span = trace::Span::new(request, &wire.uri, &*self.timer);
+        let finished = span.around(retry::run(self, &wire)).await;
+        let key = wire.key.as_ref().and_then(|key| key.to_str().ok());
         let mut call = CallFacts {
             attempts: finished.attempts,
             idempotency_key: key.map(str::to_owned),
@@ -100,40 +100,51 @@ impl Transport {
         result
     }
 
-    /// What an answer says of the call it belongs to.
+    /// What a refusal says of the call it belongs to.
     fn learn(&self, call: &mut CallFacts, outcome: &Outcome) {
-        if let Some(answer) = outcome.answer() {
+        if let Some(answer) = outcome.refusal() {
             call.status = Some(answer.status);
             call.request_id = answer.request_id();
             call.retry_after = retry::retry_after(&answer.headers, self.timer.wall_clock());
         }
     }
 
-    /// The request as it goes out, the same bytes on every attempt.
-    fn encode(&self, request: &Request) -> Result<http::Request<Bytes>> {
-        let mut wire = http::Request::new(request.body.clone().unwrap_or_default());
-        *wire.method_mut() = request.method.clone();
-        *wire.uri_mut() = Uri::try_from(request.url(self.base_url.as_str()))
+    /// What has to be made before the first attempt, and can go wrong.
+    fn encode<'r>(&self, request: &'r Request) -> Result<Wire<'r>> {
+        let uri = Uri::try_from(request.url(self.base_url.as_str()))
             .map_err(|_| Error::invalid_input("the path and the query are no valid URL"))?;
-        let headers = wire.headers_mut();
-        *headers = self.headers.clone();
-        // Room for those below, too.
-        headers.reserve(request.headers.len() + 4);
-        headers.extend(request.headers.clone());
-        headers.insert(ACCEPT, JSON);
-        if request.body.is_some() {
-            headers.insert(CONTENT_TYPE, JSON);
-        }
         let key = match &request.key {
             Key::Given(key) => Some(key.clone()),
             Key::Auto if request.is_change() => Some(request::new_key()?),
             Key::Auto | Key::Off => None,
         };
-        if let Some(key) = key {
-            headers.insert(IDEMPOTENCY_KEY, key);
+        Ok(Wire { request, uri, key })
+    }
+}
+
+/// A request as it goes out, the same on every attempt.
+pub(crate) struct Wire<'r> {
+    request: &'r Request,
+    uri: Uri,
+    key: Option<HeaderValue>,
+}
+
+impl Wire<'_> {
+    /// For one attempt. The headers are made anew, as what is sent is gone, and most calls need no second one.
+    fn attempt(&self, transport: &Transport) -> http::Request<Bytes> {
+        let mut wire = http::Request::new(self.request.body.clone().unwrap_or_default());
+        *wire.method_mut() = self.request.method.clone();
+        *wire.uri_mut() = self.uri.clone();
+        let headers = wire.headers_mut();
+        *headers = transport.headers.clone();
+        headers.extend(self.request.headers.clone());
+        if self.request.body.is_some() {
+            headers.insert(CONTENT_TYPE, JSON);
         }
-        headers.insert(AUTHORIZATION, self.api_key.header());
-        Ok(wire)
+        if let Some(key) = &self.key {
+            headers.insert(IDEMPOTENCY_KEY, key.clone());
+        }
+        wire
     }
 }
 
@@ -174,7 +185,9 @@ impl Answer {
                 // A field's name or a value of theirs may be in it.
                 Some(_) => one_line(&misfit::<T>(&self.body).unwrap_or_else(|| error.to_string())),
             };
-            Error::new(Cause::Decode(what, Some(error.into())), self.call.clone())
+            let call =
+                CallFacts { status: Some(self.status), request_id: self.request_id(), ..self.call.clone() };
+            Error::new(Cause::Decode(what, Some(error.into())), call)
         })
     }
 }

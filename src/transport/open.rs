@@ -28,7 +28,7 @@ impl Transport {
         attempt: u32,
     ) -> Result<http::Response<Body>> {
         // All headers are made anew: a stream outlives a key, if keys come to change.
-        let mut wire = self.encode(request)?;
+        let mut wire = self.encode(request)?.attempt(self);
         wire.headers_mut().insert(ACCEPT, EVENT_STREAM);
         if let Some(id) = last_event_id {
             wire.headers_mut().insert(LAST_EVENT_ID, id);
@@ -61,6 +61,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use bytes::Bytes;
+    use http::header::AUTHORIZATION;
     use http::{HeaderMap, Method};
 
     use super::*;
@@ -87,7 +88,7 @@ mod tests {
             timer: Arc::new(TokioTimer),
             base_url: BaseUrl::parse("https://api.shadway.com", false).unwrap(),
             api_key: ApiKey::parse("sk_test_1").unwrap(),
-            headers: HeaderMap::new(),
+            headers: HeaderMap::from_iter([(AUTHORIZATION, ApiKey::parse("sk_test_1").unwrap().header())]),
             limits: Limits {
                 timeout: None,
                 attempt_timeout: std::time::Duration::from_secs(30),
@@ -100,10 +101,10 @@ mod tests {
         let request = Request::raw(Method::GET, "/v1/events/stream").unwrap();
         let position = |id| Some(HeaderValue::from_static(id));
         transport.open(&request, position("evt_1"), 1).await.unwrap();
-        transport.api_key = ApiKey::parse("sk_test_2").unwrap();
+        transport.headers.insert(AUTHORIZATION, ApiKey::parse("sk_test_2").unwrap().header());
         transport.headers.insert("x-team", HeaderValue::from_static("a"));
         transport.open(&request, position("evt_2"), 2).await.unwrap();
-        transport.headers.clear();
+        transport.headers.remove("x-team");
         transport.open(&request, None, 3).await.unwrap();
 
         let sent = service.0.lock().unwrap();

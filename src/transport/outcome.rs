@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
     /// A 2xx with its whole body.
     Answer(Answer),
     /// Any other status.
-    Refused(Answer, ApiError),
+    Refused(Answer, Box<ApiError>),
     /// A redirect, and where it points; without an answer when the transport had followed it already.
     Redirected(Option<Answer>, String),
     /// Certainly never sent.
@@ -73,7 +73,7 @@ impl Outcome {
                 let bytes = key.redact(bytes);
                 let location =
                     parts.headers.get(LOCATION).filter(|_| parts.status.is_redirection()).map(shown_location);
-                let api = refusal(&bytes);
+                let api = api_error(&bytes);
                 let answer = answer(parts.status, parts.headers, bytes);
                 match location {
                     Some(location) => Self::Redirected(Some(answer), location),
@@ -85,16 +85,16 @@ impl Outcome {
             // A refusal whose body broke off is still one, with its headers; but what sort of conflict it was
             // is known only from the body.
             Err(_) if !success && parts.status != StatusCode::CONFLICT => {
-                Self::Refused(answer(parts.status, parts.headers, Bytes::new()), refusal(b""))
+                Self::Refused(answer(parts.status, parts.headers, Bytes::new()), api_error(b""))
             }
             Err(error) => Self::Broken(error),
         }
     }
 
-    /// The answer, if one came.
-    pub(crate) fn answer(&self) -> Option<&Answer> {
+    /// The answer, if one came that is none to what was asked.
+    pub(crate) fn refusal(&self) -> Option<&Answer> {
         match self {
-            Self::Answer(answer) | Self::Refused(answer, _) => Some(answer),
+            Self::Refused(answer, _) => Some(answer),
             Self::Redirected(answer, _) => answer.as_ref(),
             _ => None,
         }
@@ -104,7 +104,7 @@ impl Outcome {
     pub(crate) fn into_answer(self) -> Result<Answer, Cause> {
         Err(match self {
             Self::Answer(answer) => return Ok(answer),
-            Self::Refused(_, api) => Cause::Api(Box::new(api)),
+            Self::Refused(_, api) => Cause::Api(api),
             Self::Redirected(_, location) => Cause::Redirect(location),
             Self::NotSent(source) => Cause::Connect(source),
             Self::Broken(source) => Cause::Connection(source),
@@ -213,11 +213,11 @@ async fn read(mut body: Body, limit: usize) -> Result<Read, BoxError> {
 }
 
 /// What the service said; or, of a body that isn't its own, the start.
-fn refusal(body: &[u8]) -> ApiError {
-    match serde_json::from_slice::<ErrorBody>(body) {
+fn api_error(body: &[u8]) -> Box<ApiError> {
+    Box::new(match serde_json::from_slice::<ErrorBody>(body) {
         Ok(body) => body.error,
         Err(_) => ApiError { message: one_line(&String::from_utf8_lossy(body)), ..ApiError::default() },
-    }
+    })
 }
 
 /// Where a redirect points, without what may be secret in it.

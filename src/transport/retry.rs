@@ -4,15 +4,13 @@ use std::pin::pin;
 use std::time::{Duration, Instant, SystemTime};
 
 use backon::BackoffBuilder as _;
-use bytes::Bytes;
 use futures_util::future::{Either, select};
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
 
 use super::budget::Share;
 use super::outcome::Outcome;
-use super::request::Request;
-use super::{Transport, trace};
+use super::{Transport, Wire, trace};
 
 /// The delays before the jitter: from half a second, doubled, to 8 s (assumed).
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -32,7 +30,8 @@ pub(crate) struct Finished {
 }
 
 /// Sends a request until an outcome stands.
-pub(crate) async fn run(transport: &Transport, request: &Request, wire: &http::Request<Bytes>) -> Finished {
+pub(crate) async fn run(transport: &Transport, wire: &Wire<'_>) -> Finished {
+    let request = wire.request;
     let limit = request.timeout.or(transport.limits.timeout);
     // A timeout beyond what a clock can hold is none.
     let deadline = limit.and_then(|limit| transport.timer.now().checked_add(limit));
@@ -92,10 +91,10 @@ fn left(deadline: Instant, now: Instant) -> Duration {
 }
 
 /// One request and its whole answer, within what time there is.
-async fn attempt(transport: &Transport, wire: &http::Request<Bytes>, remaining: Option<Duration>) -> Outcome {
+async fn attempt(transport: &Transport, wire: &Wire<'_>, remaining: Option<Duration>) -> Outcome {
     let attempt_timeout = transport.limits.attempt_timeout;
     let exchange = pin!(async {
-        let response = transport.service.call(wire.clone()).await;
+        let response = transport.service.call(wire.attempt(transport)).await;
         Outcome::read(response, transport.limits.max_response_bytes, &transport.api_key).await
     });
     let time = remaining.map_or(attempt_timeout, |remaining| remaining.min(attempt_timeout));

@@ -90,7 +90,7 @@ impl Span {
 
 /// A request is sent again after this delay.
 pub(super) fn retry(request: &Request, outcome: &Outcome, attempts: u32, delay: Duration) {
-    let status = outcome.answer().map(|answer| answer.status);
+    let status = outcome.refusal().map(|answer| answer.status);
     tracing::debug!(
         target: "shadway",
         {
@@ -99,7 +99,7 @@ pub(super) fn retry(request: &Request, outcome: &Outcome, attempts: u32, delay: 
             http.response.status_code = status.map(|status| status.as_u16()),
             url.template = request.template,
             "error.type" = %error_type(status, if outcome.is_attempt_timeout() { "timeout" } else { "connection" }),
-            shadway.request_id = outcome.answer().and_then(Answer::request_id),
+            shadway.request_id = outcome.refusal().and_then(Answer::request_id),
             shadway.delay_ms = milliseconds(delay)
         },
         "trying again"

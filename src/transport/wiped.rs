@@ -17,22 +17,36 @@ impl Wiped {
         self.0.len()
     }
 
+    // JSON is written in pieces of a letter or two.
+    #[inline]
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         if self.0.capacity() - self.0.len() < bytes.len() {
-            // A vector that grows by itself leaves what it held where it was.
-            let room = (self.0.len() + bytes.len()).max(self.0.capacity() * 2);
-            let mut larger = Self::with_room(room);
-            larger.0.extend_from_slice(&self.0);
-            *self = larger;
+            self.grow(bytes.len());
         }
         self.0.extend_from_slice(bytes);
+    }
+
+    /// A vector that grows by itself leaves what it held where it was.
+    #[cold]
+    fn grow(&mut self, bytes: usize) {
+        let room = (self.0.len() + bytes).max(self.0.capacity() * 2);
+        let mut larger = Self::with_room(room);
+        larger.0.extend_from_slice(&self.0);
+        *self = larger;
     }
 }
 
 impl io::Write for Wiped {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.extend(bytes);
         Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.extend(bytes);
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
