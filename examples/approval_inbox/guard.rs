@@ -207,7 +207,7 @@ mod tests {
     use tower_service::Service as _;
 
     use super::*;
-    use crate::approval_inbox::server::router;
+    use super::super::server::router;
 
     struct Stage {
         server: LocalServer,
