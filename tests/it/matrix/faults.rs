@@ -31,6 +31,10 @@ impl Trouble {
         !matches!(self, Self::Raw(Raw::EndlessHead | Raw::EndlessBody(_) | Raw::HugeLength))
     }
 
+    pub(crate) fn is_endless(&self) -> bool {
+        !self.leaves_the_clock_alone() || matches!(self, Self::Raw(Raw::EndlessInterim))
+    }
+
     /// Whether a run of it is one call.
     pub(crate) fn is_of_one_run(&self) -> bool {
         !matches!(self, Self::EveryByte)

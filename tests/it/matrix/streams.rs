@@ -20,9 +20,9 @@ type Events = Pin<Box<dyn Stream<Item = Result<Event, Error>> + Send>>;
 
 /// Longer than a stream goes on without an item, whatever befalls it, unless none comes any more.
 const QUIET: Duration = Duration::from_secs(900);
-/// The same of a watched one, twice as long as it takes until something happens: a watcher looks after itself four times
+/// The same of a watched one, longer than it takes until something happens: a watcher looks after itself four times
 /// a second, which is most of what its cells cost.
-const WATCHED_QUIET: Duration = Duration::from_secs(300);
+const WATCHED_QUIET: Duration = Duration::from_secs(200);
 /// So many connections in a row may bring nothing.
 const RECONNECTS: u32 = 3;
 /// The largest event that these streams take.
