@@ -74,16 +74,19 @@ impl ApiKey {
         self.header.clone()
     }
 
+    /// Whether what came from outside repeats the key, and it is long enough for that to be no accident.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
+        let key = self.text();
+        key.len() >= SHORTEST_REDACTED && memmem::find(text, key).is_some()
+    }
+
     /// What came from outside, with `[redacted]` wherever it repeats the key.
     pub(crate) fn redact(&self, text: Bytes) -> Bytes {
-        let key = &self.header.as_bytes()[BEARER.len()..];
-        if key.len() < SHORTEST_REDACTED {
+        if !self.is_in(&text) {
             return text;
         }
-        let mut places = memmem::find_iter(&text, key).peekable();
-        if places.peek().is_none() {
-            return text;
-        }
+        let key = self.text();
+        let places = memmem::find_iter(&text, key);
         let mut shown = Vec::with_capacity(text.len());
         let mut rest = 0;
         for place in places {
@@ -93,6 +96,10 @@ impl ApiKey {
         }
         shown.extend_from_slice(&text[rest..]);
         shown.into()
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.header.as_bytes()[BEARER.len()..]
     }
 }
 

@@ -1,5 +1,7 @@
 //! The capabilities that come with every workspace (documented; their inputs and outputs are assumed).
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -7,6 +9,7 @@ use crate::model::capabilities::{
     Capability, CapabilityEffect, CapabilityExecutionMode, CapabilityIdempotency, CapabilityRisk,
     CapabilityStatus, CapabilityVerify,
 };
+use crate::model::json::RawJson;
 use crate::model::types::{CapabilityId, Extra, Metadata};
 
 /// One capability: its name, what it does, whether it only reads, and the fields of its input and output.
@@ -41,7 +44,8 @@ pub(crate) fn built_in(
     created_at: Timestamp,
     mut new_id: impl FnMut() -> String,
 ) -> impl Iterator<Item = Capability> {
-    BUILT_IN.into_iter().map(move |BuiltIn(name, description, kind, input, output)| Capability {
+    let all = BUILT_IN.into_iter().zip(&*SCHEMAS);
+    all.map(move |(BuiltIn(name, description, kind, ..), (input, output))| Capability {
         name: name.to_owned(),
         description: description.to_owned(),
         risk: if kind == Kind::Write && family(name) != "browser" {
@@ -64,8 +68,8 @@ pub(crate) fn built_in(
         status: CapabilityStatus::Active,
         id: Some(CapabilityId::from(new_id())),
         version: None,
-        input_schema: Some(schema(input).into()),
-        output_schema: Some(schema(output).into()),
+        input_schema: Some(input.clone()),
+        output_schema: Some(output.clone()),
         metadata: Metadata::new(),
         created_at: Some(created_at),
         updated_at: Some(created_at),
@@ -77,6 +81,12 @@ pub(crate) fn built_in(
 pub(crate) fn is_built_in(name: &str) -> bool {
     BUILT_IN.iter().any(|built_in| built_in.0 == name)
 }
+
+/// Their inputs and outputs, written once: tests make workspaces by the thousand.
+static SCHEMAS: LazyLock<Vec<(RawJson, RawJson)>> = LazyLock::new(|| {
+    let both = |BuiltIn(.., input, output): &BuiltIn| (schema(input).into(), schema(output).into());
+    BUILT_IN.iter().map(both).collect()
+});
 
 fn schema(fields: &[&str]) -> Value {
     let properties: Map<String, Value> =

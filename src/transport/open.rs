@@ -5,7 +5,7 @@ use std::pin::pin;
 use futures_util::future::{Either, select};
 use http::header::{ACCEPT, HeaderName, HeaderValue};
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, redact_request_id};
 use super::request::Request;
 use super::seam::{Body, LongLived};
 use super::{Transport, trace};
@@ -38,7 +38,10 @@ impl Transport {
         let span = trace::Span::new(request, wire.uri(), &*self.timer);
         let exchange = pin!(async {
             match self.service.call(wire).await {
-                Ok(response) if response.status().is_success() => Ok(response),
+                Ok(mut response) if response.status().is_success() => {
+                    redact_request_id(response.headers_mut(), &self.api_key);
+                    Ok(response)
+                }
                 other => Err(Outcome::read(other, NO_ANSWER_BYTES, &self.api_key).await),
             }
         });

@@ -8,9 +8,9 @@ use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
 
-use super::Answer;
 use super::seam::{Body, HttpError, HttpErrorKind};
 use super::wiped::Wiped;
+use super::{Answer, REQUEST_ID};
 use crate::config::ApiKey;
 use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, is_retried_status, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
@@ -65,8 +65,10 @@ impl Outcome {
         if success && body.size_hint().lower() > limit as u64 {
             return Self::TooLarge(limit);
         }
-        if !success {
-            redact(&mut parts.headers, key);
+        if success {
+            redact_request_id(&mut parts.headers, key);
+        } else {
+            redact(parts.headers.values_mut(), key);
         }
         match read(body, limit).await {
             Ok(Read { bytes, .. }) if !success => {
@@ -181,9 +183,16 @@ fn answer(status: StatusCode, headers: HeaderMap, body: Bytes) -> Answer {
     Answer { status, headers, body, call: CallFacts::default() }
 }
 
-/// The headers of a refusal, without the key where they repeat it.
-fn redact(headers: &mut HeaderMap, key: &ApiKey) {
-    for value in headers.values_mut() {
+/// Of an answer that is given to the caller as it came, the one header that is told elsewhere as well.
+pub(super) fn redact_request_id(headers: &mut HeaderMap, key: &ApiKey) {
+    for name in &REQUEST_ID {
+        redact(headers.get_mut(name).into_iter(), key);
+    }
+}
+
+/// Takes the key out of headers that repeat it.
+fn redact<'a>(headers: impl Iterator<Item = &'a mut HeaderValue>, key: &ApiKey) {
+    for value in headers.filter(|value| key.is_in(value.as_bytes())) {
         let shown = key.redact(Bytes::copy_from_slice(value.as_bytes()));
         if let Ok(shown) = HeaderValue::from_maybe_shared(shown) {
             *value = shown;

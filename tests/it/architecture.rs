@@ -91,6 +91,65 @@ fn only_one_file_names_reqwest_and_only_one_reads_the_wall_clock() {
     }
 }
 
+/// What is told of calls is told in one file, and of refused webhooks in another: both only with the feature.
+#[test]
+fn only_two_files_name_tracing_and_only_with_its_feature() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let named: Vec<_> = sources(&root).into_iter().filter(|(_, text)| names_tracing(text)).collect();
+    let files: BTreeSet<_> = named.iter().map(|(file, _)| file.as_str()).collect();
+    assert_eq!(files, ["transport/trace.rs", "webhooks/axum.rs"].into());
+    let transport = std::fs::read_to_string(root.join("transport/mod.rs")).unwrap();
+    assert!(
+        transport.contains("#[cfg(feature = \"tracing\")]\npub(crate) mod trace;"),
+        "the file is the feature's"
+    );
+    let axum = &named.iter().find(|(file, _)| file == "webhooks/axum.rs").unwrap().1;
+    for outside in without_items_of_tracing(axum) {
+        assert!(!names_tracing(outside), "without the feature there is nothing: {outside}");
+    }
+    // Nor is it there by a feature that is not named so.
+    let manifest = std::fs::read_to_string(root.join("../Cargo.toml")).unwrap();
+    let features = manifest.split("\n[features]\n").nth(1).unwrap().split("\n[").next().unwrap();
+    let bring: Vec<_> =
+        features.lines().filter(|line| line.contains("tracing") && !line.starts_with('#')).collect();
+    assert_eq!(bring, [r#"tracing = ["dep:tracing"]"#]);
+}
+
+#[test]
+fn a_use_of_tracing_is_found_however_it_is_written() {
+    for text in [
+        "tracing::info!(1);",
+        "use tracing;",
+        "    use tracing as t;",
+        "#[tracing::instrument]",
+        "use ::tracing::info;",
+    ] {
+        assert!(names_tracing(text), "{text}");
+    }
+    for text in ["// tracing::info!()", "#[cfg(feature = \"tracing\")]", "/// `tracing`", "let untracing::x;"]
+    {
+        assert!(!names_tracing(text), "{text}");
+    }
+    let text = "fn a() {}\n\n#[cfg(feature = \"tracing\")]\nfn log() {\n    tracing::warn!();\n}\n\nfn b() { tracing::warn!(); }\n";
+    let outside: Vec<_> = without_items_of_tracing(text).collect();
+    assert_eq!(outside.iter().filter(|text| names_tracing(text)).count(), 1, "{outside:?}");
+}
+
+/// Whether the code of a file names the crate.
+fn names_tracing(text: &str) -> bool {
+    let code = without_comments(text);
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '"';
+    code.match_indices("tracing")
+        .any(|(at, word)| !code[..at].ends_with(is_part) && !code[at + word.len()..].starts_with(is_part))
+}
+
+/// A file's text but for the items that are there with the feature only: they end with the first line that is a brace.
+fn without_items_of_tracing(text: &str) -> impl Iterator<Item = &str> {
+    let mut parts = text.split("#[cfg(feature = \"tracing\")]\n");
+    let before = parts.next();
+    before.into_iter().chain(parts.map(|part| part.split_once("\n}\n").map_or("", |(_, rest)| rest)))
+}
+
 fn forbidden(file: &str, text: &str) -> Vec<String> {
     let module = &module_of(file);
     let may = MAY_USE.iter().find(|(name, _)| *name == module).map_or(&[] as &[&str], |(_, may)| may);

@@ -34,6 +34,9 @@ const CONNECTIONS: usize = 8;
 const STREAMS: usize = 1_000;
 const WAITS: usize = 10_000;
 const KIB: i64 = 1_024;
+/// By so much the most that was in use may differ from round to round: a map or a list that grew at another moment. Of
+/// 1,000 calls 64 bytes each, of 10,000 waits 6.
+const PEAK_MARGIN: u64 = 64 * 1_024;
 
 /// Lets so many requests through at a time, first come, first served, each until its answer has been read: what a user
 /// puts in front of a transport. What lasts is let past.
@@ -167,7 +170,7 @@ fn a_thousand_calls_again_and_again_leave_nothing_behind() {
     for round in later {
         assert!(round.bytes_current.abs() < 4 * KIB, "{} bytes are left", round.bytes_current);
         assert!(
-            round.bytes_max <= first.bytes_max + 64 * 1_024,
+            round.bytes_max <= first.bytes_max + PEAK_MARGIN,
             "{} after {}",
             round.bytes_max,
             first.bytes_max
@@ -210,8 +213,7 @@ async fn over_sockets_a_limit_is_one_of_connections() {
     let order = finished.lock().unwrap().clone();
     let late = order.iter().enumerate().map(|(place, number)| place.abs_diff(*number)).max().unwrap();
     assert!(late <= 4 * CONNECTIONS, "one came back {late} places from its own");
-    let connections = connections.load(Ordering::Relaxed);
-    assert!(connections <= 2 * CONNECTIONS, "{connections} connections");
+    assert_eq!(connections.load(Ordering::Relaxed), CONNECTIONS);
 }
 
 /// Without a transport of one's own: calls are values, of which so many are sent at a time.
@@ -223,8 +225,7 @@ async fn calls_can_be_sent_eight_at_a_time() {
     let calls: Vec<_> = (0..CALLS).map(|_| client.agents().get("agt_1")).collect();
     let answers = iter(calls).map(|call| call.send()).buffer_unordered(CONNECTIONS);
     assert_eq!(answers.filter(|answer| std::future::ready(answer.is_ok())).count().await, CALLS);
-    let connections = connections.load(Ordering::Relaxed);
-    assert!(connections <= 2 * CONNECTIONS, "{connections} connections");
+    assert_eq!(connections.load(Ordering::Relaxed), CONNECTIONS);
 }
 
 /// Streams in memory, to which a test writes.
@@ -357,10 +358,18 @@ fn ten_thousand_waits_again_and_again_leave_nothing_behind() {
             fleet.forget_all();
         })
     };
-    round();
+    let first = round();
     let later: Vec<_> = (0..ROUNDS).map(|_| round()).collect();
     assert_eq!((fleet.counts().streams, fleet.counts().open), (ROUNDS + 1, 0), "one for each round");
     for round in &later {
         assert!(round.bytes_current.abs() < 64 * KIB, "{} bytes are left", round.bytes_current);
+    }
+    let peaks: Vec<_> = later.iter().map(|round| round.bytes_max).collect();
+    println!("{} bytes at most for {WAITS} waits, then {peaks:?}", first.bytes_max);
+    // The first makes what stays, such as the watcher itself.
+    let mut least = first.bytes_max;
+    for peak in peaks {
+        assert!(peak <= least + PEAK_MARGIN, "{peak} bytes at most after {least}");
+        least = least.min(peak);
     }
 }

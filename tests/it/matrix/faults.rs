@@ -24,6 +24,17 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
+    /// Whether it is seen with little time as well. An endless answer fills the buffers of its sockets, and a system that
+    /// is slow to tell that there is room again makes the clock jump: an attempt that fails for that is made again, but
+    /// a call would be over.
+    pub(crate) fn leaves_the_clock_alone(&self) -> bool {
+        !matches!(self, Self::Raw(Raw::EndlessHead | Raw::EndlessBody(_) | Raw::HugeLength))
+    }
+
+    pub(crate) fn is_endless(&self) -> bool {
+        !self.leaves_the_clock_alone() || matches!(self, Self::Raw(Raw::EndlessInterim))
+    }
+
     /// Whether a run of it is one call.
     pub(crate) fn is_of_one_run(&self) -> bool {
         !matches!(self, Self::EveryByte)
@@ -76,7 +87,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     local("bad_gateway()", |_| Fault::bad_gateway()),
     local("bad_gateway().after_commit()", |_| Fault::bad_gateway().after_commit()),
     // Answers that are late, or don't come.
-    local("delay(2 s)", |_| Fault::delay(seconds(2))),
+    local("delay(3 s)", |_| Fault::delay(seconds(3))),
     local("delay(40 s)", |_| Fault::delay(seconds(40))),
     local("delay(40 s).after_commit()", |_| Fault::delay(seconds(40)).after_commit()),
     local("hang()", |_| Fault::hang()),

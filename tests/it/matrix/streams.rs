@@ -20,6 +20,9 @@ type Events = Pin<Box<dyn Stream<Item = Result<Event, Error>> + Send>>;
 
 /// Longer than a stream goes on without an item, whatever befalls it, unless none comes any more.
 const QUIET: Duration = Duration::from_secs(900);
+/// The same of a watched one, longer than it takes until something happens: a watcher looks after itself four times
+/// a second, which is most of what its cells cost.
+const WATCHED_QUIET: Duration = Duration::from_secs(200);
 /// So many connections in a row may bring nothing.
 const RECONNECTS: u32 = 3;
 /// The largest event that these streams take.
@@ -45,6 +48,10 @@ pub(crate) struct StreamRow {
 }
 
 impl StreamRow {
+    fn quiet(&self) -> Duration {
+        if self.from_start { QUIET } else { WATCHED_QUIET }
+    }
+
     fn need(&self) -> Need {
         if self.from_start { Need::Working } else { Need::Later }
     }
@@ -134,7 +141,7 @@ impl Scene {
 
     async fn play(&self, client: &Client) -> Result<String, String> {
         let events = (self.row.open)(client, &self.world.things);
-        let followed = tokio::spawn(follow(events, QUIET, usize::MAX)).await;
+        let followed = tokio::spawn(follow(events, self.row.quiet(), usize::MAX, Duration::ZERO)).await;
         let followed = followed.map_err(|panic| format!("it panicked: {panic}"))?;
         self.world.server.clear_faults();
         judge(&happened(self.row, &self.world).await[self.skipped..], &followed)
@@ -152,10 +159,10 @@ pub(crate) async fn cut(row: &'static StreamRow, wires: &Wires, tally: &Tally) {
     for after in every.chain((FIRST_BYTES..).step_by(MORE_BYTES)) {
         let server = RawServer::start(scene.world.server.service());
         let client = wires.client(&server.url).build().unwrap();
-        server.plan(cuts::cut(after));
+        server.plan(cuts::from(after, 1));
         let outcome = if row.from_start {
             let events = (row.open)(&client, &scene.world.things);
-            judge(&happened, &follow(events, Duration::from_secs(1), happened.len()).await)
+            judge(&happened, &follow(events, QUIET, happened.len(), Duration::from_secs(1)).await)
         } else {
             let outcome = scene.play(&client).await;
             scene.renew().await;
@@ -175,11 +182,11 @@ struct Followed {
     ended: bool,
 }
 
-/// Takes events until there is none for a while, and after so many of them sooner.
-async fn follow(mut events: Events, quiet: Duration, enough: usize) -> Followed {
+/// Takes events until there is none for so long, and after enough of them for a shorter time.
+async fn follow(mut events: Events, quiet: Duration, enough: usize, then: Duration) -> Followed {
     let mut followed = Followed { events: Vec::new(), error: None, ended: false };
     loop {
-        let patience = if followed.events.len() < enough { QUIET } else { quiet };
+        let patience = if followed.events.len() < enough { quiet } else { then };
         match timeout(patience, events.next()).await {
             Ok(Some(Ok(event))) => followed.events.push(event),
             Ok(Some(Err(error))) => followed.error = Some(error),

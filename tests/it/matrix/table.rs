@@ -39,22 +39,33 @@ const CLASSES: [(&str, Class); 7] = [
     ("watched", Class::Watched),
 ];
 
-/// What is to come of a fault that happens once, and of one that happens always.
+/// So many of them are one call, with a deadline of its own.
+const SHORT: usize = 3;
+
+/// What is to come of a fault that happens once, of one that happens always, and of one with little time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Expected {
     pub(crate) once: String,
     pub(crate) always: String,
+    /// Where that is another one.
+    pub(crate) short: Option<String>,
 }
 
 impl Expected {
-    /// `once; always`, or what is the same for both.
+    /// `once; always; short of time`, or what is the same for the first two, or for the last two.
     fn parse(cell: &str) -> Self {
-        let (once, always) = cell.split_once("; ").unwrap_or((cell, cell));
-        Self { once: once.to_owned(), always: always.to_owned() }
+        let mut parts = cell.split("; ").map(str::to_owned);
+        let once = parts.next().unwrap_or_default();
+        let always = parts.next().unwrap_or_else(|| once.clone());
+        Self { once, always, short: parts.next() }
     }
 
     pub(crate) fn of(&self, mode: Mode) -> &str {
-        if mode == Mode::Once { &self.once } else { &self.always }
+        match mode {
+            Mode::Once => &self.once,
+            Mode::Always => &self.always,
+            Mode::ShortOfTime => self.short.as_ref().unwrap_or(&self.always),
+        }
     }
 }
 
@@ -74,13 +85,22 @@ impl Table {
             let expected = cells[1..].iter().map(|cell| Expected::parse(cell));
             (cells[0].clone(), CLASSES.iter().map(|(_, class)| *class).zip(expected).collect())
         });
+        let mut faults: BTreeMap<_, BTreeMap<_, _>> = faults.collect();
+        for cells in lines("Short of time") {
+            let fault = faults.get_mut(&cells[0]).expect("a fault of the tables above");
+            assert_eq!(cells.len(), 1 + SHORT, "{cells:?}");
+            for (cell, (_, class)) in cells[1..].iter().zip(CLASSES) {
+                let expected: &mut Expected = fault.get_mut(&class).expect("each class");
+                expected.short = Some(cell.clone());
+            }
+        }
         let class = |name: &str| CLASSES.iter().find(|(known, _)| *known == name).expect("a class").1;
         let exceptions = lines("Exceptions")
             .map(|cells| ((cells[0].clone(), cells[1].clone()), Expected::parse(&cells[2])));
         Self {
             calls: lines("Calls").map(|cells| (cells[0].clone(), class(&cells[1]))).collect(),
             others: lines("Methods that are no row").map(|cells| cells[0].clone()).collect(),
-            faults: faults.collect(),
+            faults,
             exceptions: exceptions.collect(),
         }
     }

@@ -23,7 +23,7 @@ pub(crate) const ENDPOINT: &str = "http://127.0.0.1:9/hooks";
 pub(crate) const AGENTS: usize = 3;
 /// From the start of a mandate that goes on to its end.
 const WORK: Duration = Duration::from_secs(20);
-const LATER: Duration = Duration::from_secs(600);
+const LATER: Duration = Duration::from_secs(300);
 
 /// What a call works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

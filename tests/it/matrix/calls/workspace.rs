@@ -46,7 +46,7 @@ pub(super) fn capabilities() -> Vec<Row> {
     const ONE: &str = "/v1/capabilities/{name}";
     let rows = vec![
         Row::read("Capabilities::list", "/v1/capabilities", Need::Capability, |client, _, _| {
-            some(client.capabilities().list(ListParams::new()))
+            some(client.capabilities().list(ListParams::new().limit(1)))
         }),
         Row::read("Capabilities::get", ONE, Need::Capability, |client, _, key| {
             send(client.capabilities().get(CAPABILITY), key)

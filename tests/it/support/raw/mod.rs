@@ -1,4 +1,4 @@
-//! A byte server on loopback in front of a local server: each answer is a true one, and goes out as exactly the bytes
+//! A byte server on loopback in front of a local server, or of what stands before one: each answer is a true one, and goes out as exactly the bytes
 //! that a fault makes of it.
 //!
 //! Its sockets are real, and yet tokio's clock may be paused: with both ends in one current-thread runtime a byte
@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
-use shadway::local::LocalService;
-use shadway::transport::HttpService as _;
+use shadway::transport::HttpService;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
@@ -39,10 +38,10 @@ pub(crate) enum Raw {
     Close,
     /// The request is dealt with, and then nothing ever comes: the other side is gone without a word.
     Silence,
-    /// After so many bytes of the answer the connection is reset, or closed.
+    /// After so many bytes of the answer the connection is reset if that is an even number, and closed if it is odd. Of
+    /// the next answer that meets it, it is one byte more.
     Cut {
         after: usize,
-        reset: bool,
     },
     /// Nothing comes after half of the head, or after the head and half of the body.
     Stall {
@@ -90,7 +89,7 @@ pub(crate) struct Plan {
 }
 
 struct State {
-    service: LocalService,
+    service: Box<dyn HttpService>,
     plan: Mutex<Option<Plan>>,
     met: AtomicUsize,
     sent: AtomicUsize,
@@ -110,14 +109,14 @@ impl Drop for RawServer {
 }
 
 impl RawServer {
-    pub(crate) fn start(service: LocalService) -> Self {
+    pub(crate) fn start(service: impl HttpService) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_send_buffer_size(SEND_BUFFER).unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener = socket.listen(16).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let state = Arc::new(State {
-            service,
+            service: Box::new(service),
             plan: Mutex::default(),
             met: AtomicUsize::new(0),
             sent: AtomicUsize::new(0),
@@ -205,7 +204,11 @@ impl State {
         }
         plan.times -= 1;
         self.met.fetch_add(1, Ordering::Relaxed);
-        Some(plan.raw)
+        let raw = plan.raw;
+        if let Raw::Cut { after } = &mut plan.raw {
+            *after += 1;
+        }
+        Some(raw)
     }
 }
 

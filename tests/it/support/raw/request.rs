@@ -29,7 +29,7 @@ pub(super) async fn read(socket: &mut TcpStream) -> io::Result<Option<http::Requ
 
 /// The request at the start of these bytes, and how many it takes, if it is there.
 fn parse(bytes: &[u8]) -> io::Result<Option<(http::Request<Bytes>, usize)>> {
-    let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return Ok(None) };
+    let Some(end) = memchr::memmem::find(bytes, b"\r\n\r\n") else { return Ok(None) };
     let head = String::from_utf8_lossy(&bytes[..end]);
     let mut lines = head.lines();
     let mut words = lines.next().unwrap_or_default().split(' ');

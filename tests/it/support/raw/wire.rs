@@ -44,7 +44,7 @@ impl Wire<'_> {
         let status = parts.status.as_u16();
         let head = |framing: &str| head(status, &parts.headers, framing);
         match raw {
-            Some(Raw::Cut { after, .. }) => self.left = Some(after),
+            Some(Raw::Cut { after }) => self.left = Some(after),
             Some(Raw::Drip(pause)) => self.pause = Some(pause),
             Some(Raw::Stall { body: false }) => {
                 let head = head("");
@@ -104,12 +104,15 @@ impl Wire<'_> {
             }
             _ => {}
         }
-        let sent =
-            if streams { self.stream(&head, body, raw).await } else { self.whole(&head, body, raw).await };
+        let sent = if streams {
+            self.stream(&head, body, raw).await
+        } else {
+            self.whole(status, &head, body, raw).await
+        };
         match (raw, sent) {
-            (Some(Raw::Cut { reset, .. }), Err(error)) if error.kind() == io::ErrorKind::Interrupted => {
+            (Some(Raw::Cut { after }), Err(error)) if error.kind() == io::ErrorKind::Interrupted => {
                 self.state.cuts.fetch_add(1, Ordering::Relaxed);
-                Ok(if reset { End::Reset } else { End::Close })
+                Ok(if after % 2 == 0 { End::Reset } else { End::Close })
             }
             (_, sent) => sent,
         }
@@ -117,6 +120,7 @@ impl Wire<'_> {
 
     async fn whole(
         &mut self,
+        status: u16,
         head: &(dyn Fn(&str) -> String + Sync),
         body: Body,
         raw: Option<Raw>,
@@ -127,11 +131,8 @@ impl Wire<'_> {
             _ => 0,
         };
         let length = (body.len() as i64 + wrong).max(0);
-        let framing = if head("").starts_with("HTTP/1.1 204") && wrong == 0 {
-            String::new()
-        } else {
-            format!("content-length: {length}\r\n")
-        };
+        let framing =
+            if status == 204 && wrong == 0 { String::new() } else { format!("content-length: {length}\r\n") };
         self.write(head(&framing).as_bytes()).await?;
         if raw == Some(Raw::Stall { body: true }) {
             self.write(&body[..body.len() / 2]).await?;
