@@ -206,8 +206,8 @@ mod tests {
     use shadway::local::LocalServer;
     use tower_service::Service as _;
 
-    use super::*;
     use super::super::server::router;
+    use super::*;
 
     struct Stage {
         server: LocalServer,
