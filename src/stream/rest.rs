@@ -3,7 +3,6 @@
 use std::task::{Context, Poll, ready};
 
 use super::ending::Ending;
-use super::steps::passes;
 use super::{EventStream, History, Phase};
 use crate::error::Result;
 use crate::model::events::Event;
@@ -86,7 +85,7 @@ impl EventStream {
                 self.cursor.follow(Some(event.id.clone()));
                 Ok(self.give(event))
             }
-            Some(Err(error)) if passes(&error) => self.wait(error).map(|()| None),
+            Some(Err(error)) if error.passes() => self.wait(error).map(|()| None),
             Some(Err(error)) => Err(error),
             None => {
                 let (found, ended_before) = (matches!(rest.skips, Skips::Nothing), rest.ended_before);

@@ -7,7 +7,7 @@ use shadway::events::{Checkpoint as _, EventType, MemoryCheckpoint};
 use tokio::time::{Instant, timeout};
 
 use super::{SECOND, ended, item, millis, nothing_for, take};
-use crate::support::streams::{End, Play, Player, event, open, status_event};
+use crate::support::streams::{End, Play, Player, event, open, refusal, status_event};
 
 #[tokio::test(start_paused = true)]
 async fn it_ends_with_the_event_by_which_the_mandate_ends() {
@@ -270,6 +270,15 @@ async fn a_read_that_fails_for_a_while_is_made_again() {
     let player = Player::new([beats]).statuses(statuses);
     ended(&mut player.stream().until_terminal()).await;
     assert_eq!((player.count(), player.reads()), (1, 8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ends_no_stream_and_no_wait_ends_none_that_follows_a_mandate_either() {
+    for status in ["425", "501"] {
+        let player = Player::new([refusal(status.parse().unwrap()), open()]).statuses([status, "completed"]);
+        ended(&mut player.stream().until_terminal()).await;
+        assert_eq!((player.count(), player.reads()), (2, 2), "{status}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
