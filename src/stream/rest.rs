@@ -3,7 +3,7 @@
 use std::task::{Context, Poll, ready};
 
 use super::ending::Ending;
-use super::{EventStream, History, Phase};
+use super::{EventStream, History, Phase, StreamState};
 use crate::error::Result;
 use crate::model::events::Event;
 use crate::model::mandates::MandateStatus;
@@ -98,6 +98,9 @@ impl EventStream {
                     // is after them, since nothing has come.
                     self.phase = Phase::Rest(Box::new(Rest::new((self.list)(None), Skips::Nothing, false)));
                 } else {
+                    if !ended_before {
+                        self.observer.see(&StreamState::EndMissing);
+                    }
                     self.phase = Phase::Over;
                 }
                 Ok(None)

@@ -1,9 +1,11 @@
 //! Following a mandate to its end.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use shadway::ErrorKind;
-use shadway::events::{Checkpoint as _, EventType, MemoryCheckpoint};
+use shadway::events::{Checkpoint as _, EventType, MemoryCheckpoint, StreamState};
 use tokio::time::{Instant, timeout};
 
 use super::{SECOND, ended, item, millis, nothing_for, take};
@@ -155,6 +157,34 @@ async fn a_list_of_the_rest_that_fails_for_a_while_or_lags_is_asked_for_again() 
     assert_eq!(take(&mut events, 2).await, ids(3..=4));
     ended(&mut events).await;
     assert!(started.elapsed() < 7 * SECOND, "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_observer_is_told_of_an_end_whose_event_is_never_listed_and_of_no_other() {
+    let all: Vec<String> = whole().into_iter().chain([event(8)]).collect();
+    let start = whole()[..4].to_vec();
+    for (after, lists, missing) in [
+        ("evt_2", vec![start.clone()], 1),
+        // A position that is not listed.
+        ("evt_start", vec![start.clone()], 1),
+        ("evt_2", vec![Vec::new()], 1),
+        ("evt_2", vec![start.clone(), start, whole()], 0),
+        ("evt_start", vec![whole()], 0),
+        ("evt_7", vec![whole()], 0),
+        ("evt_8", vec![all], 0),
+    ] {
+        let player = Player::new([open()]).statuses(["completed"]).lists(lists.into_iter().map(Ok));
+        let told = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&told);
+        let observer = move |state: &StreamState| {
+            seen.fetch_add(usize::from(matches!(state, StreamState::EndMissing)), Ordering::Relaxed);
+        };
+        let mut events = player.stream().resume_after(after).observer(observer).until_terminal();
+        while let Some(event) = events.next().await {
+            event.unwrap();
+        }
+        assert_eq!(told.load(Ordering::Relaxed), missing, "after {after}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
