@@ -93,6 +93,9 @@ fn observe(state: &StreamState) {
             note(format!("{cause}; connecting again in {delay:.1?}"))
         }
         StreamState::Missed => note("no position was known to resume after: events may have been missed"),
+        StreamState::EndMissing => {
+            note("the event by which the mandate ended is missing: others may be, too")
+        }
         StreamState::Skipped { cause, .. } => note(format!("left out what is no event: {cause}")),
         _ => {}
     }

@@ -326,12 +326,15 @@ impl Error {
         }
     }
 
-    /// Whether it says nothing of what was asked for: the next try may go well.
+    /// Whether it says nothing of what was asked for: the next try may go well. Streams and waits alike go on after it,
+    /// also where no call is tried again ([`Error::is_retryable`]): what lasts outlives a 501 of a proxy's, and a 425.
     pub(crate) fn passes(&self) -> bool {
-        matches!(
-            self.kind(),
-            ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server
-        )
+        let too_early = self.status() == Some(StatusCode::TOO_EARLY);
+        too_early
+            || matches!(
+                self.kind(),
+                ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Server
+            )
     }
 
     pub(crate) fn new(cause: Cause, call: CallFacts) -> Self {

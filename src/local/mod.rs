@@ -489,6 +489,13 @@ impl LocalServer {
         self.shared.with(|workspace, _| workspace.delivery_log())
     }
 
+    /// How many deliveries were given up, and left out of the [log](Self::deliveries), since more than 10,000 had to be
+    /// kept and none of them was over. Anything above zero says that an endpoint has taken nothing for long.
+    #[must_use]
+    pub fn dropped_deliveries(&self) -> u64 {
+        self.shared.with(|workspace, _| workspace.dropped_deliveries())
+    }
+
     /// Sends a delivery once more, whatever came of it: with the same id and the same body, and a new signature. If
     /// that fails, it is tried again like a new one.
     ///

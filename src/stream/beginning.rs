@@ -5,7 +5,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::connection::Connection;
-use super::steps::passes;
 use super::{EventStream, Phase};
 use crate::clock::{Sleep, Timer};
 use crate::error::{CallFacts, Cause, Error, Result};
@@ -98,7 +97,7 @@ impl EventStream {
                 self.cursor.follow(Some(event.id.clone()));
                 Ok(self.give(event))
             }
-            Some(Err(error)) if passes(&error) => self.wait(error).map(|()| None),
+            Some(Err(error)) if error.passes() => self.wait(error).map(|()| None),
             Some(Err(error)) => Err(error),
             None => {
                 match std::mem::replace(&mut **next, Phase::Over) {

@@ -112,7 +112,7 @@ impl Ending {
                 }
                 Read::UnderWay(reading) => match ready!(reading.as_mut().poll(context)) {
                     Ok(mandate) => self.answered(mandate.status.is_terminal()),
-                    Err(error) if error.is_retryable() => self.read = self.due_after(FAILED_PAUSE),
+                    Err(error) if error.passes() => self.read = self.due_after(FAILED_PAUSE),
                     Err(error) => return Poll::Ready(Err(error)),
                 },
             }

@@ -136,7 +136,8 @@ impl EventStream {
     /// event for 2 s. Then what follows the last event, or the one to resume after, is listed, so that
     /// nothing is lost that a connection didn't bring. Where a connection was lost of which no position is known
     /// ([`StreamState::Missed`]), only the event by which the mandate ended is certain to be given out, also if
-    /// it ended before. A mandate or a list that can't be read (401, 403, 404) is
+    /// it ended before. A list that lags is asked for three times in six seconds, and the observer is told if that event
+    /// is still missing then ([`StreamState::EndMissing`]). A mandate or a list that can't be read (401, 403, 404) is
     /// an error. On the stream of a whole workspace this is an error before anything is sent.
     pub fn until_terminal(mut self) -> Self {
         self.until_terminal = true;

@@ -3,8 +3,7 @@
 use std::task::{Context, Poll, ready};
 
 use super::ending::Ending;
-use super::steps::passes;
-use super::{EventStream, History, Phase};
+use super::{EventStream, History, Phase, StreamState};
 use crate::error::Result;
 use crate::model::events::Event;
 use crate::model::mandates::MandateStatus;
@@ -86,7 +85,7 @@ impl EventStream {
                 self.cursor.follow(Some(event.id.clone()));
                 Ok(self.give(event))
             }
-            Some(Err(error)) if passes(&error) => self.wait(error).map(|()| None),
+            Some(Err(error)) if error.passes() => self.wait(error).map(|()| None),
             Some(Err(error)) => Err(error),
             None => {
                 let (found, ended_before) = (matches!(rest.skips, Skips::Nothing), rest.ended_before);
@@ -99,6 +98,9 @@ impl EventStream {
                     // is after them, since nothing has come.
                     self.phase = Phase::Rest(Box::new(Rest::new((self.list)(None), Skips::Nothing, false)));
                 } else {
+                    if !ended_before {
+                        self.observer.see(&StreamState::EndMissing);
+                    }
                     self.phase = Phase::Over;
                 }
                 Ok(None)

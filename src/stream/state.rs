@@ -23,6 +23,10 @@ pub enum StreamState {
     /// [until then](super::EventStream::until_terminal): list the events if you need the others. With a
     /// [`checkpoint`](super::EventStream::checkpoint) they are listed, and this is never seen.
     Missed,
+    /// The mandate has ended, and neither a connection nor the list of its events, which was asked for three times, has
+    /// the event by which it did; others may be missing too. It is the last that is seen of a stream that goes on
+    /// [until then](super::EventStream::until_terminal): list the events later to have them all.
+    EndMissing,
     /// There is no connection; the next is made after a delay.
     #[non_exhaustive]
     Waiting {

@@ -110,7 +110,7 @@ impl EventStream {
     fn opened(&mut self, answer: Result<Response<Body>>, resumes: bool) -> Result<()> {
         let response = match answer {
             Ok(response) => response,
-            Err(error) if passes(&error) => return self.wait(error),
+            Err(error) if error.passes() => return self.wait(error),
             Err(error) if error.status() == Some(StatusCode::GONE) && resumes => {
                 return Err(error.cursor_too_old());
             }
@@ -206,9 +206,4 @@ impl EventStream {
         self.observer.see(&StreamState::Waiting { cause, delay });
         Ok(())
     }
-}
-
-/// Whether another connection may do better.
-pub(super) fn passes(error: &Error) -> bool {
-    error.passes() || error.status() == Some(StatusCode::TOO_EARLY)
 }

@@ -60,6 +60,9 @@ pub trait Dedupe: Send + Sync {
     fn finish(&self, id: &str) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// Handling it failed: it is [`Begun::New`] to the next who asks. Of one that is done nothing changes.
+    ///
+    /// A claim has no name but the delivery's id. So a handler that outlives its lease releases also the claim of whoever
+    /// came next, and the delivery may be handled once more: take a lease that is longer than any handler takes.
     fn release(&self, id: &str) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 

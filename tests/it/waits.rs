@@ -100,13 +100,14 @@ async fn trouble_that_passes_does_not_end_a_wait() {
         Step::error(429, "slow_down").with_header("Retry-After", "40"),
         Step::error(503, "busy"),
         Step::error(501, "x"),
+        Step::error(425, "too_early"),
         Step::Refused,
         Step::Broken,
         Step::Hang,
         status("completed"),
     ]);
     script.client().mandate("mnd_1").wait().await.unwrap();
-    assert_eq!(script.count(), 7);
+    assert_eq!(script.count(), 8);
     assert!(script.gaps()[0] >= Duration::from_secs(40), "the service's wish is kept to");
 }
 

@@ -54,6 +54,8 @@ pub(super) struct Deliveries {
     /// One for each endpoint that had something to get.
     lanes: BTreeMap<Serial, Lane>,
     kept: usize,
+    /// How many were forgotten before they were over.
+    dropped: u64,
 }
 
 #[derive(Debug)]
@@ -91,7 +93,7 @@ struct Lane {
 
 impl Default for Deliveries {
     fn default() -> Self {
-        Self { log: Store::default(), over: BTreeSet::new(), lanes: BTreeMap::new(), kept: KEPT }
+        Self { log: Store::default(), over: BTreeSet::new(), lanes: BTreeMap::new(), kept: KEPT, dropped: 0 }
     }
 }
 
@@ -194,6 +196,7 @@ impl Deliveries {
     fn forget_one(&mut self) {
         let oldest = self.over.first().copied().or_else(|| self.log.iter().next().map(|(serial, _)| serial));
         let Some(serial) = oldest else { return };
+        self.dropped += u64::from(self.over.is_empty());
         // Out of its lane first.
         self.set(serial, Phase::Failed);
         self.over.remove(&serial);
@@ -274,6 +277,10 @@ impl Workspace {
 
     pub(crate) fn delivery_log(&self) -> Vec<DeliveryRecord> {
         self.deliveries.log.iter().map(|(_, delivery)| delivery.record(self.epoch)).collect()
+    }
+
+    pub(crate) fn dropped_deliveries(&self) -> u64 {
+        self.deliveries.dropped
     }
 
     pub(crate) fn redeliver(&mut self, id: &str, now: Moment) -> Result<(), RedeliverError> {
@@ -417,6 +424,20 @@ mod tests {
             deliveries.repeat(attempt.delivery, at(1));
         }
         assert_eq!(deliveries.log.find("a").unwrap().attempts.len(), KEPT_ATTEMPTS);
+    }
+
+    #[test]
+    fn what_is_forgotten_before_it_is_over_is_counted() {
+        let mut deliveries = deliveries(2);
+        for id in ["a", "b"] {
+            add(&mut deliveries, id, 1, at(0));
+        }
+        let attempt = begin(&mut deliveries, at(0)).unwrap();
+        end(&mut deliveries, &attempt, 204, at(0));
+        add(&mut deliveries, "c", 1, at(0));
+        assert_eq!(deliveries.dropped, 0, "one that was delivered");
+        add(&mut deliveries, "d", 1, at(0));
+        assert_eq!((deliveries.dropped, deliveries.log.len()), (1, 2));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use crate::support::world::{Change, Link, World};
 
+mod hanging;
 mod lagging;
 
 const SECOND: Duration = Duration::from_secs(1);

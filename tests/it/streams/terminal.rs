@@ -1,13 +1,15 @@
 //! Following a mandate to its end.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use shadway::ErrorKind;
-use shadway::events::{Checkpoint as _, EventType, MemoryCheckpoint};
+use shadway::events::{Checkpoint as _, EventType, MemoryCheckpoint, StreamState};
 use tokio::time::{Instant, timeout};
 
 use super::{SECOND, ended, item, millis, nothing_for, take};
-use crate::support::streams::{End, Play, Player, event, open, status_event};
+use crate::support::streams::{End, Play, Player, event, open, refusal, status_event};
 
 #[tokio::test(start_paused = true)]
 async fn it_ends_with_the_event_by_which_the_mandate_ends() {
@@ -158,6 +160,34 @@ async fn a_list_of_the_rest_that_fails_for_a_while_or_lags_is_asked_for_again() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_observer_is_told_of_an_end_whose_event_is_never_listed_and_of_no_other() {
+    let all: Vec<String> = whole().into_iter().chain([event(8)]).collect();
+    let start = whole()[..4].to_vec();
+    for (after, lists, missing) in [
+        ("evt_2", vec![start.clone()], 1),
+        // A position that is not listed.
+        ("evt_start", vec![start.clone()], 1),
+        ("evt_2", vec![Vec::new()], 1),
+        ("evt_2", vec![start.clone(), start, whole()], 0),
+        ("evt_start", vec![whole()], 0),
+        ("evt_7", vec![whole()], 0),
+        ("evt_8", vec![all], 0),
+    ] {
+        let player = Player::new([open()]).statuses(["completed"]).lists(lists.into_iter().map(Ok));
+        let told = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&told);
+        let observer = move |state: &StreamState| {
+            seen.fetch_add(usize::from(matches!(state, StreamState::EndMissing)), Ordering::Relaxed);
+        };
+        let mut events = player.stream().resume_after(after).observer(observer).until_terminal();
+        while let Some(event) = events.next().await {
+            event.unwrap();
+        }
+        assert_eq!(told.load(Ordering::Relaxed), missing, "after {after}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_history_that_stays_empty_is_given_a_minute_and_is_an_error_then() {
     // What the connection brings is no position, nor is where it stands, before something is listed.
     for sent in [open(), open().send("id: evt_7\n\n"), open().send(status_event(7, "completed"))] {
@@ -270,6 +300,15 @@ async fn a_read_that_fails_for_a_while_is_made_again() {
     let player = Player::new([beats]).statuses(statuses);
     ended(&mut player.stream().until_terminal()).await;
     assert_eq!((player.count(), player.reads()), (1, 8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ends_no_stream_and_no_wait_ends_none_that_follows_a_mandate_either() {
+    for status in ["425", "501"] {
+        let player = Player::new([refusal(status.parse().unwrap()), open()]).statuses([status, "completed"]);
+        ended(&mut player.stream().until_terminal()).await;
+        assert_eq!((player.count(), player.reads()), (2, 2), "{status}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -95,6 +95,8 @@ struct Inner {
     lag: Duration,
     /// How long a read takes; it sees what was so when it began.
     read_takes: Duration,
+    /// How many of the reads hang that would tell of a change.
+    hangs: usize,
     /// Those that count at a time.
     slots: Semaphore,
     log: Mutex<Log>,
@@ -103,6 +105,7 @@ struct Inner {
 struct Log {
     links: VecDeque<Link>,
     reads: usize,
+    hung: usize,
     streams: usize,
     open: usize,
 }
@@ -118,8 +121,15 @@ impl World {
             changes: changes.into_iter().collect(),
             lag: Duration::ZERO,
             read_takes: Duration::ZERO,
+            hangs: 0,
             slots: Semaphore::new(1_000),
-            log: Mutex::new(Log { links: links.into_iter().collect(), reads: 0, streams: 0, open: 0 }),
+            log: Mutex::new(Log {
+                links: links.into_iter().collect(),
+                reads: 0,
+                hung: 0,
+                streams: 0,
+                open: 0,
+            }),
         }))
     }
 
@@ -129,6 +139,11 @@ impl World {
 
     pub(crate) fn reads_take(self, time: Duration) -> Self {
         self.with(|inner| inner.read_takes = time)
+    }
+
+    /// So many of the reads that would tell of a change are never answered, the first ones.
+    pub(crate) fn hanging(self, reads: usize) -> Self {
+        self.with(|inner| inner.hangs = reads)
     }
 
     pub(crate) fn one_request_at_a_time(self) -> Self {
@@ -176,6 +191,9 @@ impl World {
         // Nothing, if that was before the beginning.
         let seen = self.elapsed().checked_sub(self.0.lag);
         let by = |time: Option<Duration>| time.into_iter().flat_map(|time| self.by(time));
+        if by(seen).next().is_some() && self.hangs() {
+            std::future::pending::<()>().await;
+        }
         let answer = match path {
             "/v1/approvals" => {
                 let asked = by(seen).any(|change| change == Change::Asks);
@@ -186,6 +204,13 @@ impl World {
         };
         tokio::time::sleep(self.0.read_takes).await;
         http::Response::new(Body::from(answer.to_string()))
+    }
+
+    fn hangs(&self) -> bool {
+        let mut log = self.0.log.lock().unwrap();
+        let hangs = log.hung < self.0.hangs;
+        log.hung += usize::from(hangs);
+        hangs
     }
 
     async fn stream(&self, after: Option<usize>) -> Result<http::Response<Body>, HttpError> {

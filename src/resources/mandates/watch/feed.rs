@@ -145,7 +145,7 @@ fn observed(opener: &Opener, state: &Arc<State>) -> EventStream {
             }
         }
         StreamState::Waiting { .. } => state.open.store(false, Ordering::Relaxed),
-        // An opening that doesn't resume is noted above.
-        StreamState::Missed | StreamState::Skipped { .. } => {}
+        // An opening that doesn't resume is noted above, and a feed's stream doesn't go on until an end.
+        StreamState::Missed | StreamState::EndMissing | StreamState::Skipped { .. } => {}
     })
 }

@@ -19,9 +19,11 @@ use crate::model::mandates::MandateStatus;
 use crate::resources::poll::{LAST_READ, PollOptions};
 
 pub(crate) mod feed;
+mod hedge;
 pub(crate) mod pace;
 
 use feed::{Feed, Opener};
+use hedge::Hedged;
 use pace::Pace;
 
 /// How many events are taken before others get their turn.
@@ -69,7 +71,7 @@ enum Phase<T> {
 struct Following<T> {
     feed: Feed,
     deadline: Option<Sleep>,
-    reading: Option<CallFuture<T>>,
+    reading: Hedged<T>,
     /// Something has called for a read since the last one began.
     due: bool,
     /// What an event has said last that no read has said yet.
@@ -100,7 +102,7 @@ impl<T: Send + 'static> Watch<T> {
         Following {
             deadline: limit.map(|limit| timer.sleep(limit)),
             feed: Feed::new(opener, timer),
-            reading: None,
+            reading: Hedged::new(),
             due: true,
             told: Hint::Nothing,
             pace: Pace::new(self.options.interval, now),
@@ -134,15 +136,13 @@ enum Step<T> {
 impl<T: Send + 'static> Following<T> {
     fn poll(&mut self, context: &mut Context<'_>, timer: &dyn Timer, subject: &Subject<T>) -> Poll<Step<T>> {
         loop {
-            if self.reading.is_none() && self.is_due(context, timer) {
+            if !self.reading.is_under_way() && self.is_due(context, timer) {
                 (self.due, self.rested) = (false, false);
                 self.pause = None;
-                self.reading = Some((subject.read)());
+                self.reading.begin(timer, (subject.read)());
             }
             // First, so that what had ended before is found without a connection more.
-            let read = self.reading.as_mut().map(|reading| reading.as_mut().poll(context));
-            if let Some(Poll::Ready(read)) = read {
-                self.reading = None;
+            if let Poll::Ready(read) = self.reading.poll(context, timer, &subject.read) {
                 match read {
                     Ok(state) => {
                         self.pace.answered();
@@ -161,7 +161,7 @@ impl<T: Send + 'static> Following<T> {
             if self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
                 return Poll::Ready(Step::OutOfTime);
             }
-            if self.reading.is_some() || !self.is_due(context, timer) {
+            if self.reading.is_under_way() || !self.is_due(context, timer) {
                 return Poll::Pending;
             }
         }

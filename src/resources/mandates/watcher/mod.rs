@@ -45,7 +45,8 @@ use state::{Kind, Outcome};
 /// Reads are shared too. At most 8 are under way at a time, and when 32 or more mandates are due, lists of those under
 /// way are read instead of each of them. One that has ended is read by itself all the same, since nothing is documented
 /// of lists of mandates; when more than 200 have to wait for that, up to 64 are read at a time, and 8 again once a read
-/// fails.
+/// fails. Unlike in a wait of its own no second read is made beside one that hangs: it is given up with the client's
+/// attempt timeout, 30 s unless set otherwise, and keeps its place for so long.
 ///
 /// Nothing is spawned: whichever of its futures is polled does the work for all, and when that one is dropped, another
 /// takes over. Those that are kept and no longer polled hold up others by 250 ms at most, and mostly not at all: two are
