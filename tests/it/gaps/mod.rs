@@ -191,10 +191,10 @@ async fn without_a_stream_for_longer_than_two_minutes_a_wait_is_late_by_a_quarte
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_open_again_calls_for_a_read_at_once() {
     for way in [Way::Wait, Way::Updates, Way::Watched] {
-        // So soon that no read was due by then; it resumes, but no event tells of this.
+        // While there is no stream, and no read was due by then; it resumes, but no event tells of this.
         let links = [Link::open().cut(60 * SECOND), Link::open()];
-        let world = World::new([(millis(60_001), Change::Unsaid("completed"))], links);
-        let late = lateness(millis(60_001), &world, way).await;
+        let world = World::new([(60 * SECOND, Change::Unsaid("completed"))], links);
+        let late = lateness(60 * SECOND, &world, way).await;
         assert!(late <= SECOND, "{way:?}: {late:?}");
     }
 }
