@@ -37,10 +37,10 @@ use crate::resources::poll::{self, PollOptions};
 /// about once a minute.
 ///
 /// A connection that fails, a rate limit or a service in trouble does not end a wait; a mandate that can't be read
-/// (401, 403, 404, or an answer that is no mandate) does. A read that hangs costs half a
-/// second: then another is made beside it, and later ones in its place after a second, two seconds, and so on up to 16 s,
-/// of which the first answer counts. A status this version does not know counts as not ended. Dropping it closes the
-/// stream and never affects the mandate.
+/// (401, 403, 404, or an answer that is no mandate) does. A read that hangs costs half a second: then another is made
+/// beside it, and others in the place of that one after a second, two seconds, and so on up to 16 s, of which the first
+/// answer counts. A status this version does not know counts as not ended. Dropping it closes the stream and never
+/// affects the mandate.
 #[derive(Debug, Clone)]
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct Wait {
