@@ -51,7 +51,11 @@ pub type CallFuture<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 pub struct Call<T> {
     transport: Arc<Transport>,
     request: Result<Request>,
-    decode: fn(&Answer) -> Result<T>,
+    decode: fn(&Answer, &Transport) -> Result<T>,
+}
+
+fn json<T: DeserializeOwned>(answer: &Answer, transport: &Transport) -> Result<T> {
+    answer.json(&transport.api_key)
 }
 
 impl<T: DeserializeOwned> Call<T> {
@@ -60,7 +64,7 @@ impl<T: DeserializeOwned> Call<T> {
         Self {
             transport: Arc::clone(client.transport()),
             request: Request::new(method, route, ids),
-            decode: Answer::json,
+            decode: json,
         }
     }
 }
@@ -71,7 +75,7 @@ impl Call<()> {
         Self {
             transport: Arc::clone(client.transport()),
             request: Request::new(method, route, ids),
-            decode: |_| Ok(()),
+            decode: |_, _| Ok(()),
         }
     }
 }
@@ -130,7 +134,7 @@ impl<T> Call<T> {
     /// Whatever [`Error`] tells: an option that can't be used, no connection, a refusal, an answer that doesn't fit.
     pub async fn send(self) -> Result<T> {
         let answer = self.transport.send(&self.request?).await?;
-        (self.decode)(&answer)
+        (self.decode)(&answer, &self.transport)
     }
 
     /// Sends the call and gives the status, the headers, the request id and the number of attempts beside the
@@ -140,7 +144,7 @@ impl<T> Call<T> {
     /// As [`send`](Call::send).
     pub async fn with_response(self) -> Result<Response<T>> {
         let answer = self.transport.send(&self.request?).await?;
-        let value = (self.decode)(&answer)?;
+        let value = (self.decode)(&answer, &self.transport)?;
         Ok(Response {
             value,
             status: answer.status,
@@ -269,7 +273,7 @@ impl Client {
         Call {
             transport: Arc::clone(self.transport()),
             request: Request::raw(method, path.as_ref()),
-            decode: |answer| Ok(answer.body.clone()),
+            decode: |answer, _| Ok(answer.body.clone()),
         }
     }
 }
@@ -282,6 +286,6 @@ impl Call<Bytes> {
 
     /// The answer as a type. An answer without a body fits none: await the bytes instead.
     pub fn decode<T: DeserializeOwned>(self) -> Call<T> {
-        Call { transport: self.transport, request: self.request, decode: Answer::json }
+        Call { transport: self.transport, request: self.request, decode: json }
     }
 }

@@ -74,19 +74,14 @@ impl ApiKey {
         self.header.clone()
     }
 
-    /// Whether what came from outside repeats the key, and it is long enough for that to be no accident.
-    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
-        let key = self.text();
-        key.len() >= SHORTEST_REDACTED && memmem::find(text, key).is_some()
-    }
-
-    /// What came from outside, with `[redacted]` wherever it repeats the key.
-    pub(crate) fn redact(&self, text: Bytes) -> Bytes {
-        if !self.is_in(&text) {
-            return text;
+    /// What came from outside, with `[redacted]` wherever it repeats the key; `None` if it doesn't.
+    pub(crate) fn redact(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let key = &self.header.as_bytes()[BEARER.len()..];
+        if key.len() < SHORTEST_REDACTED {
+            return None;
         }
-        let key = self.text();
-        let places = memmem::find_iter(&text, key);
+        let mut places = memmem::find_iter(text, key).peekable();
+        places.peek()?;
         let mut shown = Vec::with_capacity(text.len());
         let mut rest = 0;
         for place in places {
@@ -95,11 +90,12 @@ impl ApiKey {
             rest = place + key.len();
         }
         shown.extend_from_slice(&text[rest..]);
-        shown.into()
+        Some(shown)
     }
 
-    fn text(&self) -> &[u8] {
-        &self.header.as_bytes()[BEARER.len()..]
+    /// The same of a text.
+    pub(crate) fn redact_text(&self, text: &str) -> Option<String> {
+        self.redact(text.as_bytes()).map(|shown| String::from_utf8_lossy(&shown).into_owned())
     }
 }
 

@@ -19,7 +19,11 @@ pub use crate::stream::fuzzing::{Cost, Reading, decode, lines, oracle, reconnect
 
 fn outcome(response: Response<Body>) -> Option<Outcome> {
     // A body that is all there never waits.
-    Outcome::read(Ok(response), usize::MAX, &ApiKey::parse("sk_test_fuzz").ok()?).now_or_never()
+    Outcome::read(Ok(response), usize::MAX, &key()?).now_or_never()
+}
+
+fn key() -> Option<ApiKey> {
+    ApiKey::parse("sk_test_fuzz").ok()
 }
 
 /// What a call gives of an answer with this status and body. `None` of a status that is none.
@@ -27,8 +31,8 @@ fn outcome(response: Response<Body>) -> Option<Outcome> {
 pub fn answer<T: DeserializeOwned>(status: u16, body: &[u8]) -> Option<Result<T>> {
     let mut response = Response::new(Body::from(Bytes::copy_from_slice(body)));
     *response.status_mut() = StatusCode::from_u16(status).ok()?;
-    let answer = outcome(response)?.into_answer();
-    Some(answer.map_err(|cause| Error::new(cause, CallFacts::default())).and_then(|answer| answer.json()))
+    let (answer, key) = (outcome(response)?.into_answer(), key()?);
+    Some(answer.map_err(|cause| Error::new(cause, CallFacts::default())).and_then(|answer| answer.json(&key)))
 }
 
 /// What a `Retry-After` asks for, and the delay that is kept before the next attempt, of a 429. `None` of a value

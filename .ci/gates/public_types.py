@@ -13,9 +13,11 @@ LANGUAGE = {"std", "core", "alloc"}
 
 
 def paths_in(value):
-    """The ids of all types and traits that are named somewhere in an item."""
+    """The ids of all types and traits that are named somewhere in an item, or exported again under any name."""
     if isinstance(value, dict):
-        if isinstance(value.get("path"), str) and "id" in value and "args" in value:
+        named = isinstance(value.get("path"), str) and "args" in value
+        exported_again = isinstance(value.get("source"), str) and "is_glob" in value
+        if (named or exported_again) and "id" in value:
             yield value["id"]
         for inner in value.values():
             yield from paths_in(inner)

@@ -67,6 +67,12 @@ pub(crate) async fn watched(run: &Run, watcher: &Watcher, work: &MandateHandle) 
     let mut late = Duration::ZERO;
     while late < TOO_LATE {
         match timeout(LOOK, events.try_next()).await {
+            // A list that fills in was garbled. What follows is held against the history from its first event on.
+            Ok(Err(error)) if is_expected(&error) => {
+                run.tally.outcome("watcher.events", Some(&error));
+                followed.clear();
+                events = watcher.events(work.id());
+            }
             Ok(result) => {
                 let Some(event) = result? else { return Err("watcher.events ended".into()) };
                 if !is_real(&event) {

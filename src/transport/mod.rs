@@ -178,16 +178,21 @@ impl Answer {
     }
 
     /// The body as a type; when it doesn't fit, the error names the path of the field.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T> {
+    pub(crate) fn json<T: DeserializeOwned>(&self, key: &ApiKey) -> Result<T> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let what = match self.body.trim_ascii().first() {
                 None => "the body is empty".to_owned(),
                 // A field's name or a value of theirs may be in it.
-                Some(_) => one_line(&misfit::<T>(&self.body).unwrap_or_else(|| error.to_string())),
+                Some(_) => misfit::<T>(&self.body).unwrap_or_else(|| error.to_string()),
+            };
+            // The source quotes the same, and can't be changed.
+            let (what, source) = match key.redact_text(&what) {
+                Some(shown) => (one_line(&shown), None),
+                None => (one_line(&what), Some(error.into())),
             };
             let call =
                 CallFacts { status: Some(self.status), request_id: self.request_id(), ..self.call.clone() };
-            Error::new(Cause::Decode(what, Some(error.into())), call)
+            Error::new(Cause::Decode(what, source), call)
         })
     }
 }

@@ -7,6 +7,8 @@ use http::header::{HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
+use serde_json::Value;
+use zeroize::Zeroize as _;
 
 use super::seam::{Body, HttpError, HttpErrorKind};
 use super::wiped::Wiped;
@@ -14,6 +16,7 @@ use super::{Answer, REQUEST_ID};
 use crate::config::ApiKey;
 use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, is_retried_status, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
+use crate::model::plain;
 
 /// How much of a refusal's body is read: enough to keep the connection in use.
 const REFUSAL_BYTES: usize = 64 * 1024;
@@ -72,7 +75,7 @@ impl Outcome {
         }
         match read(body, limit).await {
             Ok(Read { bytes, .. }) if !success => {
-                let bytes = key.redact(bytes);
+                let bytes = told(bytes, key);
                 let location =
                     parts.headers.get(LOCATION).filter(|_| parts.status.is_redirection()).map(shown_location);
                 let api = api_error(&bytes);
@@ -192,11 +195,49 @@ pub(super) fn redact_request_id(headers: &mut HeaderMap, key: &ApiKey) {
 
 /// Takes the key out of headers that repeat it.
 fn redact<'a>(headers: impl Iterator<Item = &'a mut HeaderValue>, key: &ApiKey) {
-    for value in headers.filter(|value| key.is_in(value.as_bytes())) {
-        let shown = key.redact(Bytes::copy_from_slice(value.as_bytes()));
-        if let Ok(shown) = HeaderValue::from_maybe_shared(shown) {
+    for value in headers {
+        let shown = key.redact(value.as_bytes()).map(Bytes::from);
+        if let Some(Ok(shown)) = shown.map(HeaderValue::from_maybe_shared) {
             *value = shown;
         }
+    }
+}
+
+/// What a refusal says, without the key where it repeats it, also where JSON hides it behind escapes.
+fn told(body: Bytes, key: &ApiKey) -> Bytes {
+    let body = key.redact(&body).map_or(body, Bytes::from);
+    if !body.contains(&b'\\') {
+        return body;
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(&body);
+    let Ok(mut json) = plain::value(&mut deserializer) else { return body };
+    if redact_json(&mut json, key) { json.to_string().into() } else { body }
+}
+
+/// Whether there was something to take out.
+fn redact_json(json: &mut Value, key: &ApiKey) -> bool {
+    match json {
+        Value::String(text) => match key.redact_text(text) {
+            Some(shown) => {
+                text.zeroize();
+                *text = shown;
+                true
+            }
+            None => false,
+        },
+        Value::Array(items) => items.iter_mut().fold(false, |found, item| redact_json(item, key) | found),
+        Value::Object(fields) => {
+            let mut found = false;
+            let shown = std::mem::take(fields).into_iter().map(|(name, mut value)| {
+                found |= redact_json(&mut value, key);
+                let shown = key.redact_text(&name);
+                found |= shown.is_some();
+                (shown.unwrap_or(name), value)
+            });
+            *fields = shown.collect();
+            found
+        }
+        _ => false,
     }
 }
 

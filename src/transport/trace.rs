@@ -13,6 +13,9 @@ use super::{Answer, Body, request_id};
 use crate::clock::Timer;
 use crate::error::{Error, ErrorKind, Result};
 
+/// What the conventions call all that they have no word for.
+const OTHER: &str = "_OTHER";
+
 /// The span of one call, from before its first attempt until its answer is whole; of a request that lasts, until its
 /// answer begins.
 pub(super) struct Span {
@@ -128,7 +131,7 @@ fn type_of(error: &Error) -> String {
         ErrorKind::Timeout => "timeout",
         ErrorKind::Redirect => "redirect",
         ErrorKind::ResponseTooLarge => "response_too_large",
-        _ => "_OTHER",
+        _ => OTHER,
     };
     error_type(error.status(), word)
 }
@@ -142,9 +145,14 @@ fn error_type(status: Option<StatusCode>, word: &str) -> String {
 }
 
 fn name(request: &Request) -> String {
+    // As the conventions want it of a method that none of them is.
+    let method = match method(request) {
+        OTHER => "HTTP",
+        known => known,
+    };
     match request.template {
-        Some(template) => format!("{} {template}", method(request)),
-        None => method(request).to_owned(),
+        Some(template) => format!("{method} {template}"),
+        None => method.to_owned(),
     }
 }
 
@@ -161,7 +169,7 @@ fn method(request: &Request) -> &str {
         Method::TRACE,
         Method::CONNECT,
     ];
-    if KNOWN.contains(&request.method) { request.method.as_str() } else { "_OTHER" }
+    if KNOWN.contains(&request.method) { request.method.as_str() } else { OTHER }
 }
 
 fn port(uri: &Uri) -> u16 {

@@ -105,7 +105,7 @@ async fn a_request_of_the_callers_own_has_no_template_and_few_methods() {
     client.request(Method::from_bytes(b"PURGE").unwrap(), "/v1/agents/agt_1").await.unwrap();
     let spans = recorder.spans();
     assert!(spans.iter().all(|span| span.get("url.template").is_empty()));
-    assert_eq!((spans[0].get("otel.name"), spans[1].get("otel.name")), ("GET", "_OTHER"));
+    assert_eq!((spans[0].get("otel.name"), spans[1].get("otel.name")), ("GET", "HTTP"));
     assert_eq!(spans[1].get("http.request.method"), "_OTHER");
 }
 

@@ -387,6 +387,19 @@ async fn a_refusal_that_repeats_the_key_is_told_without_it() {
         let mut stream = client.events().stream().max_reconnects(1);
         show.error(stream.next().await.unwrap().unwrap_err());
     }
+    // Neither where JSON writes it in another way, nor of an answer that is no refusal and doesn't fit.
+    let escaped = format!(r"Bearer \u0073{}", &KEY[1..]);
+    let refusal =
+        format!(r#"{{"error": {{"type": "a", "message": "{escaped}", "x-{escaped}": ["{escaped}"]}}}}"#);
+    for step in
+        [Step::text(401, refusal), Step::json(200, &json!({"id": "agt_1", "name": "A", "revision": KEY}))]
+    {
+        let script = Script::new([step]);
+        let client = script.builder().api_key(KEY).build().unwrap();
+        let error = client.agents().get("agt_1").await.unwrap_err();
+        assert!(error.to_string().contains("[redacted]"), "{error}");
+        show.error(error);
+    }
     // Nor is one that is no refusal, but can't be read; or can.
     let script = Script::new([Step::text(200, "no JSON").with_header(id().0, id().1)]);
     let client = script.builder().api_key(KEY).build().unwrap();
