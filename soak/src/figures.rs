@@ -9,8 +9,8 @@ use crate::tally::{CALLS, RECONNECTS, RETRIES, Tally};
 
 /// How much more memory may be in use in the last quarter of the time than in the second: what is remembered up to a limit
 /// is not yet full in a short run. In the first all begins at once.
-const GROWTH: f64 = 1.15;
-const SLACK: usize = 2 * MIB;
+const GROWTH: f64 = 1.2;
+const SLACK: usize = 3 * MIB;
 const MIB: usize = 1024 * 1024;
 
 #[derive(Debug)]

@@ -16,6 +16,14 @@ fn an_https_url_works_or_says_what_is_missing() {
     }
 }
 
+/// reqwest's ways to do so have names that say what they are.
+#[test]
+fn nothing_turns_the_check_of_certificates_off() {
+    let adapter = include_str!("../../src/transport/reqwest.rs");
+    assert!(adapter.contains("tls_backend_rustls"), "what is looked at is where TLS is set up");
+    assert!(!adapter.contains("danger"));
+}
+
 #[tokio::test]
 async fn a_server_that_speaks_no_tls_is_a_connection_error_and_no_panic() {
     if !BUILT_IN {
