@@ -367,6 +367,7 @@ async fn nothing_that_is_told_to_tracing_holds_a_key_an_id_a_query_a_header_or_a
 async fn a_refusal_that_repeats_the_key_is_told_without_it() {
     let (recorder, guard) = Recorder::start();
     let show = Show::default();
+    let answered = |step: Step| Script::new([step]).builder().api_key(KEY).build().unwrap();
     let id = || ("shadway-request-id", format!("req_{KEY}"));
     let body = json!({"error": {
         "type": "authentication", "code": format!("no:{KEY}"), "param": KEY, "hint": format!("not {KEY}"),
@@ -381,8 +382,7 @@ async fn a_refusal_that_repeats_the_key_is_told_without_it() {
         Step::text(302, "").with_header("location", format!("/sign-in/{KEY}")),
     ];
     for step in steps {
-        let script = Script::new([step]);
-        let client = script.builder().api_key(KEY).build().unwrap();
+        let client = answered(step);
         show.error(client.agents().get("agt_1").await.unwrap_err());
         let mut stream = client.events().stream().max_reconnects(1);
         show.error(stream.next().await.unwrap().unwrap_err());
@@ -394,19 +394,16 @@ async fn a_refusal_that_repeats_the_key_is_told_without_it() {
     for step in
         [Step::text(401, refusal), Step::json(200, &json!({"id": "agt_1", "name": "A", "revision": KEY}))]
     {
-        let script = Script::new([step]);
-        let client = script.builder().api_key(KEY).build().unwrap();
+        let client = answered(step);
         let error = client.agents().get("agt_1").await.unwrap_err();
         assert!(error.to_string().contains("[redacted]"), "{error}");
         show.error(error);
     }
     // Nor is one that is no refusal, but can't be read; or can.
-    let script = Script::new([Step::text(200, "no JSON").with_header(id().0, id().1)]);
-    let client = script.builder().api_key(KEY).build().unwrap();
+    let client = answered(Step::text(200, "no JSON").with_header(id().0, id().1));
     show.error(client.agents().get("agt_1").await.unwrap_err());
     show.error(client.events().stream().next().await.unwrap().unwrap_err());
-    let script = Script::new([Step::json(200, &agent()).with_header(id().0, id().1)]);
-    let client = script.builder().api_key(KEY).build().unwrap();
+    let client = answered(Step::json(200, &agent()).with_header(id().0, id().1));
     let answer = client.agents().get("agt_1").with_response().await.unwrap();
     assert_eq!(answer.request_id.as_deref(), Some("req_[redacted]"));
     drop(guard);
@@ -421,8 +418,7 @@ async fn a_refusal_that_repeats_the_key_is_told_without_it() {
         (with_id(recorder.events("trying again")), with_id(recorder.events("connecting again"))),
         (2, 1)
     );
-    let script = Script::new([Step::json(401, &body)]);
-    let error = script.builder().api_key(KEY).build().unwrap().agents().get("agt_1").await.unwrap_err();
+    let error = answered(Step::json(401, &body)).agents().get("agt_1").await.unwrap_err();
     let said = "Authorization: Bearer [redacted] is not known, nor is [redacted].";
     assert_eq!(error.api().unwrap().message, said, "the rest is as it came");
 }

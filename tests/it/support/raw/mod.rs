@@ -1,5 +1,5 @@
-//! A byte server on loopback in front of a local server, or of what stands before one: each answer is a true one, and goes out as exactly the bytes
-//! that a fault makes of it.
+//! A byte server on loopback in front of a local server, or of what stands before one: each answer is a true one, and
+//! goes out as exactly the bytes that a fault makes of it.
 //!
 //! Its sockets are real, and yet tokio's clock may be paused: with both ends in one current-thread runtime a byte
 //! written is there to be read before the runtime is idle, and only then does time go on.
