@@ -11,6 +11,7 @@ use super::calls::{Ended, LAST_READ, Making, Row, WAIT};
 use super::faults::{Column, Trouble};
 use super::table::Class;
 use super::world::{ANSWER, Effect, World};
+use crate::support::flights::{Flights, Noted};
 use crate::support::raw::{Plan, RawServer};
 
 /// The timeout of every call: longer than three attempts and their delays.
@@ -64,10 +65,13 @@ impl Wires {
 }
 
 impl Cell<'_> {
-    /// How long it may take.
-    fn limit(&self) -> Duration {
+    /// How long it may take, when it began then. A wait has its time, and what its last read took, if there was one.
+    fn limit(&self, began: Instant, flights: &Flights) -> Duration {
         match (self.class, self.mode) {
-            (class, _) if class.waits() => WAIT + LAST_READ,
+            (class, _) if class.waits() => {
+                let read = flights.over_of_those_from(began + WAIT).map(|over| over - (began + WAIT));
+                WAIT + read.unwrap_or_default().min(LAST_READ)
+            }
             (_, Mode::ShortOfTime) => SHORT_DEADLINE * self.row.requests,
             _ => DEADLINE * self.row.requests,
         }
@@ -79,10 +83,13 @@ impl Cell<'_> {
             requests: if self.class.changes() { world.server.requests().len() } else { 0 },
             done: world.count(self.row.effect.clone()).await,
         };
-        let (client, raw) = self.with_trouble(world, wires).await;
+        let flights = Flights::default();
+        let (client, raw) = self.with_trouble(world, wires, &flights).await;
+        let began = Instant::now();
         let (ended, took) = timed((self.row.make)(&client, &world.things, None)).await?;
         world.server.clear_faults();
-        check(took <= self.limit() + LATE, || format!("it took {took:?}, and had {:?}", self.limit()))?;
+        let limit = self.limit(began, raw.as_ref().map_or(&flights, RawServer::flights));
+        check(took <= limit + LATE, || format!("it took {took:?}, and had {limit:?}"))?;
         if let Err(error) = &ended {
             no_secrets(error)?;
         }
@@ -97,7 +104,12 @@ impl Cell<'_> {
     }
 
     /// A client that meets the fault, and what does it unless it is the world's server.
-    async fn with_trouble(&self, world: &World, wires: &Wires) -> (Client, Option<RawServer>) {
+    async fn with_trouble(
+        &self,
+        world: &World,
+        wires: &Wires,
+        flights: &Flights,
+    ) -> (Client, Option<RawServer>) {
         let limit = if self.mode == Mode::ShortOfTime { SHORT_DEADLINE } else { DEADLINE };
         let times = if self.mode == Mode::Once { 1 } else { u32::MAX };
         let (raw, kept_alive) = match self.column.trouble {
@@ -107,7 +119,8 @@ impl Cell<'_> {
                     class if class.waits() => fault,
                     _ => fault.on(self.row.method.clone(), self.row.route),
                 });
-                let builder = Client::builder().api_key(KEY).http_service(world.server.service());
+                let service = Noted { inner: world.server.service(), flights: flights.clone() };
+                let builder = Client::builder().api_key(KEY).http_service(service);
                 return (builder.timeout(limit).build().unwrap(), None);
             }
             Trouble::Raw(raw) => (raw, false),

@@ -12,6 +12,7 @@ use shadway::{Client, ClientBuilder};
 use tokio::time::Instant;
 
 pub(crate) mod fleet;
+pub(crate) mod flights;
 pub(crate) mod raw;
 pub(crate) mod recorder;
 pub(crate) mod streams;

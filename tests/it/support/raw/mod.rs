@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 mod request;
 mod wire;
 
+use super::flights::{Flights, is_stream};
 use wire::{End, Wire};
 
 /// What the sockets hold of an answer that nobody reads is kept small, so that what was sent is close to what was read.
@@ -94,6 +95,7 @@ struct State {
     met: AtomicUsize,
     sent: AtomicUsize,
     cuts: AtomicUsize,
+    flights: Flights,
 }
 
 pub(crate) struct RawServer {
@@ -121,6 +123,7 @@ impl RawServer {
             met: AtomicUsize::new(0),
             sent: AtomicUsize::new(0),
             cuts: AtomicUsize::new(0),
+            flights: Flights::default(),
         });
         let shared = Arc::clone(&state);
         let serving = tokio::spawn(async move {
@@ -152,6 +155,11 @@ impl RawServer {
         self.state.sent.load(Ordering::Relaxed)
     }
 
+    /// When requests were under way; those that are never read, from when they could be.
+    pub(crate) fn flights(&self) -> &Flights {
+        &self.state.flights
+    }
+
     /// How many answers were cut: not those that have no more bytes than that.
     pub(crate) fn cuts(&self) -> usize {
         self.state.cuts.load(Ordering::Relaxed)
@@ -160,18 +168,19 @@ impl RawServer {
 
 impl State {
     async fn serve(&self, mut socket: TcpStream) -> io::Result<()> {
-        match self.meets(None) {
-            Some(Raw::ResetUnread) => return reset(socket),
-            Some(_) => return std::future::pending().await,
-            None => {}
+        if let Some(raw) = self.meets(None) {
+            let _landing = self.flights.begin();
+            return if raw == Raw::ResetUnread { reset(socket) } else { std::future::pending().await };
         }
         loop {
             let Some(request) = request::read(&mut socket).await? else { return Ok(()) };
+            let landing = self.flights.begin();
             let raw = self.meets(Some(request.method()));
             if raw == Some(Raw::ResetUndone) {
                 return reset(socket);
             }
             let answer = self.service.call(request).await.map_err(|_| io::ErrorKind::ConnectionAborted)?;
+            let _landing = (!is_stream(&answer)).then_some(landing);
             match raw {
                 Some(Raw::Reset) => return reset(socket),
                 Some(Raw::Close) => return close(socket).await,

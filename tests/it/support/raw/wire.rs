@@ -11,6 +11,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
+use super::super::flights::is_stream;
 use super::{Raw, State};
 
 /// More bytes one by one show no more, and take long.
@@ -39,8 +40,8 @@ pub(super) struct Wire<'a> {
 
 impl Wire<'_> {
     pub(super) async fn answer(&mut self, answer: http::Response<Body>, raw: Option<Raw>) -> io::Result<End> {
+        let streams = is_stream(&answer);
         let (parts, body) = answer.into_parts();
-        let streams = parts.headers.get("content-type").is_some_and(|kind| kind == "text/event-stream");
         let status = parts.status.as_u16();
         let head = |framing: &str| head(status, &parts.headers, framing);
         match raw {
