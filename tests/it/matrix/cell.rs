@@ -20,9 +20,10 @@ const DEADLINE: Duration = Duration::from_secs(120);
 const SHORT_DEADLINE: Duration = Duration::from_secs(2);
 /// How much later than its deadline a call may end.
 const LATE: Duration = Duration::from_millis(50);
-/// What a client keeps of an answer, and what may be on its way besides: in the buffers of two sockets and of hyper.
+/// What a client keeps of an answer, and a stream of an event unless it is told otherwise; and what may be on its way
+/// besides: in the buffers of two sockets and of hyper.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
-const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 const ON_THE_WAY: usize = 1024 * 1024;
 
 /// The local server's.

@@ -10,7 +10,8 @@
 //!   socket through the real adapter (`support/raw.rs`).
 //! - `cell.rs` runs one cell, up to three times: the fault once, always, and always with little time for the whole call.
 //!   All of it is in virtual time, sockets too: see `support/raw` for why that is sound.
-//! - `cuts.rs` ends an answer after each of its bytes. `heap.rs` counts what answers without end make a call hold.
+//! - `cuts.rs` ends an answer after each of its bytes. `heap.rs` counts what answers without end make calls, waits and
+//!   streams hold.
 //!
 //! What has to hold whatever the result is checked after every run: a change was made exactly once after it, or after
 //! it was repeated with the key that the error names, and all its attempts were the same request; a decision was

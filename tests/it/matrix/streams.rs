@@ -10,7 +10,7 @@ use shadway::events::Event;
 use shadway::{Client, Error};
 use tokio::time::timeout;
 
-use super::cell::{Mode, Wires, check, no_secrets, told};
+use super::cell::{MAX_EVENT_BYTES, Mode, Wires, check, no_secrets, told};
 use super::faults::{Column, Trouble};
 use super::world::{Need, Things, World};
 use super::{Tally, cuts};
@@ -26,9 +26,7 @@ const WATCHED_QUIET: Duration = Duration::from_secs(200);
 /// So many connections in a row may bring nothing.
 const RECONNECTS: u32 = 3;
 /// The largest event that these streams take.
-const MAX_EVENT_BYTES: usize = 64 * 1024;
-/// Of the watcher's stream nobody says it.
-const MAX_WATCHED_BYTES: usize = 16 * 1024 * 1024;
+const SMALL_EVENT: usize = 64 * 1024;
 const ON_THE_WAY: usize = 1024 * 1024;
 /// The head and the first events; what follows is more of the same, and cut more rarely.
 const FIRST_BYTES: usize = 1_000;
@@ -48,6 +46,11 @@ pub(crate) struct StreamRow {
 }
 
 impl StreamRow {
+    /// Of the watcher's stream nobody says how large an event may be.
+    pub(crate) fn takes_large_events(&self) -> bool {
+        !self.from_start
+    }
+
     fn quiet(&self) -> Duration {
         if self.from_start { QUIET } else { WATCHED_QUIET }
     }
@@ -65,7 +68,7 @@ pub(crate) static ROWS: [StreamRow; 3] = [
         step: 1,
         open: |client, things| {
             let events = client.mandate(&things.mandate).events().stream().resume_after(START);
-            events.max_reconnects(RECONNECTS).max_event_bytes(MAX_EVENT_BYTES).boxed()
+            events.max_reconnects(RECONNECTS).max_event_bytes(SMALL_EVENT).boxed()
         },
     },
     StreamRow {
@@ -75,7 +78,7 @@ pub(crate) static ROWS: [StreamRow; 3] = [
         step: 7,
         open: |client, _| {
             let events = client.events().stream().resume_after(START);
-            events.max_reconnects(RECONNECTS).max_event_bytes(MAX_EVENT_BYTES).boxed()
+            events.max_reconnects(RECONNECTS).max_event_bytes(SMALL_EVENT).boxed()
         },
     },
     StreamRow {
@@ -133,7 +136,7 @@ impl Scene {
         }
         server.plan(Plan { raw, method: None, times: times as usize });
         let outcome = self.play(&client).await?;
-        let largest = if self.row.from_start { MAX_EVENT_BYTES } else { MAX_WATCHED_BYTES };
+        let largest = if self.row.takes_large_events() { MAX_EVENT_BYTES } else { SMALL_EVENT };
         let allowed = server.met().max(1) * (largest + ON_THE_WAY);
         check(server.sent() <= allowed, || format!("{} bytes were taken", server.sent()))?;
         Ok(outcome)
