@@ -132,9 +132,15 @@ impl<T> Call<T> {
     ///
     /// # Errors
     /// Whatever [`Error`] tells: an option that can't be used, no connection, a refusal, an answer that doesn't fit.
-    pub async fn send(self) -> Result<T> {
-        let answer = self.transport.send(&self.request?).await?;
-        (self.decode)(&answer, &self.transport)
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` would hold the call three times")]
+    pub fn send(self) -> impl Future<Output = Result<T>> {
+        async move {
+            let answer = match self.request {
+                Ok(ref request) => self.transport.send(request).await?,
+                Err(error) => return Err(error),
+            };
+            (self.decode)(&answer, &self.transport)
+        }
     }
 
     /// Sends the call and gives the status, the headers, the request id and the number of attempts beside the

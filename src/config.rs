@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use bytes::Bytes;
 use http::Uri;
 use http::header::{HeaderName, HeaderValue, InvalidHeaderValue};
+use http::uri::PathAndQuery;
 use memchr::memmem;
 use zeroize::Zeroizing;
 
@@ -110,6 +111,10 @@ impl fmt::Debug for ApiKey {
 pub(crate) struct BaseUrl {
     /// Without a slash at the end.
     text: String,
+    /// Of the text, where the path begins.
+    path: usize,
+    /// The same, whose path each request replaces.
+    uri: Uri,
     loopback: bool,
     https: bool,
 }
@@ -150,11 +155,25 @@ impl BaseUrl {
                 "is http, and {host} is not this machine; use https, or allow_insecure_http() if you must"
             )));
         }
-        Ok(Self { text: text.trim_end_matches('/').to_owned(), loopback, https })
+        let text = text.trim_end_matches('/').to_owned();
+        let path = text.len() - uri.path().trim_end_matches('/').len();
+        Ok(Self { text, path, uri, loopback, https })
     }
 
     pub(crate) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// What the path of each request begins with.
+    pub(crate) fn path(&self) -> &str {
+        &self.text[self.path..]
+    }
+
+    /// With this path and query instead of its own.
+    pub(crate) fn with(&self, path: PathAndQuery) -> Option<Uri> {
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = Some(path);
+        Uri::from_parts(parts).ok()
     }
 
     #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the adapter asks"))]

@@ -58,7 +58,7 @@ pub fn retry_after(
 /// It can't be one.
 pub fn base_url(text: &str, allow_insecure_http: bool, path: &str) -> Result<String> {
     let base = BaseUrl::parse(text, allow_insecure_http)?;
-    Request::raw(Method::GET, path).map(|request| request.url(base.as_str()))
+    Request::raw(Method::GET, path)?.uri(&base).map(|uri| uri.to_string())
 }
 
 /// Path and query of a call: the ids in their places, and one query parameter.
@@ -68,7 +68,7 @@ pub fn base_url(text: &str, allow_insecure_http: bool, path: &str) -> Result<Str
 pub fn path(template: &'static str, ids: &[&str], name: &str, value: &str) -> Result<String> {
     let mut request = Request::new(Method::GET, template, ids)?;
     request.add_query(name, value.to_owned());
-    Ok(request.url(""))
+    Ok(request.path_and_query(""))
 }
 
 /// The path of a call that the caller wrote out.
@@ -76,5 +76,5 @@ pub fn path(template: &'static str, ids: &[&str], name: &str, value: &str) -> Re
 /// # Errors
 /// It would end up elsewhere.
 pub fn raw_path(path: &str) -> Result<String> {
-    Request::raw(Method::GET, path).map(|request| request.url(""))
+    Request::raw(Method::GET, path).map(|request| request.path_and_query(""))
 }

@@ -13,6 +13,7 @@ usage: benches decode [ROUNDS]          decoding, beside others and in stages
        benches webhooks [ROUNDS]        verifying and refusing deliveries, beside others
        benches local [ROUNDS]           the local server
        benches overhead [ROUNDS]        a call, beside reqwest and serde_json alone
+       benches requests CASE WAY COUNT  some of those calls one way, to count their instructions
        benches pagination [ROUNDS]      a list of ten thousand, with and without reading ahead";
 
 fn main() -> ExitCode {
@@ -31,6 +32,10 @@ fn main() -> ExitCode {
         Some("waits") => Some(waits::run()),
         Some("webhooks") => number(1, 101).map(|rounds| webhooks::run(rounds.max(1))),
         Some("local") => number(1, 9).map(|rounds| local::run(rounds.max(1))),
+        Some("requests") => match (arguments.get(1), arguments.get(2), number(3, 0)) {
+            (Some(case), Some(way), Some(requests)) => Some(overhead::send(case, way, requests)),
+            _ => None,
+        },
         Some("overhead") => number(1, 151).map(|rounds| overhead::run(rounds.max(1))),
         Some("pagination") => number(1, 3).map(|rounds| pagination::run(rounds.max(1))),
         Some("once") => {

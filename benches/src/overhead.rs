@@ -184,3 +184,13 @@ pub fn allocations(allocated: &dyn Fn() -> (usize, usize)) -> bool {
     }
     true
 }
+
+/// Sends so many requests one way, for a program that counts instructions. Whether there is such a case and such a way.
+#[must_use]
+pub fn send(case: &str, way: &str, requests: usize) -> bool {
+    let case = CASES.into_iter().find(|(name, _)| *name == case);
+    let way = WAYS.into_iter().zip(["bare", "shadway"]).find(|(_, name)| *name == way);
+    let (Some((_, case)), Some((way, _))) = (case, way) else { return false };
+    Rivals::new().send(way, case, requests);
+    true
+}

@@ -111,8 +111,7 @@ impl Transport {
 
     /// What has to be made before the first attempt, and can go wrong.
     fn encode<'r>(&self, request: &'r Request) -> Result<Wire<'r>> {
-        let uri = Uri::try_from(request.url(self.base_url.as_str()))
-            .map_err(|_| Error::invalid_input("the path and the query are no valid URL"))?;
+        let uri = request.uri(&self.base_url)?;
         let key = match &request.key {
             Key::Given(key) => Some(key.clone()),
             Key::Auto if request.is_change() => Some(request::new_key()?),

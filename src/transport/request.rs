@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::HeaderValue;
-use http::{HeaderMap, Method};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Method, Uri};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use super::is_change;
 use super::wiped::Wiped;
-use crate::config::{is_dot_segment, parse_header};
+use crate::config::{BaseUrl, is_dot_segment, parse_header};
 use crate::error::{Error, Result};
 
 /// All but what may stand unencoded in any part of a URL.
@@ -53,13 +54,12 @@ impl Request {
     pub(crate) fn new(method: Method, template: &'static str, ids: &[&str]) -> Result<Self> {
         let mut path = String::with_capacity(template.len() + 32);
         let mut ids = ids.iter();
-        for segment in template.split('/').skip(1) {
-            path.push('/');
-            if segment.starts_with('{') {
-                path.push_str(&encode_segment(ids.next().unwrap_or(&""))?);
-            } else {
-                path.push_str(segment);
-            }
+        // What stands before each id, and after the last one.
+        let mut texts = template.split('{');
+        path.push_str(texts.next().unwrap_or_default());
+        for text in texts {
+            push_segment(&mut path, ids.next().unwrap_or(&""))?;
+            path.push_str(text.split_once('}').map_or("", |(_, rest)| rest));
         }
         Ok(Self::to_path(method, Some(template), path))
     }
@@ -106,8 +106,15 @@ impl Request {
         !self.is_change() || !matches!(self.key, Key::Off)
     }
 
-    /// The URL, from a base without a slash at its end.
-    pub(crate) fn url(&self, base: &str) -> String {
+    /// Where it goes. Put together of what was read once, the base, and what is new; to read all of it again costs more.
+    pub(crate) fn uri(&self, base: &BaseUrl) -> Result<Uri> {
+        let path = PathAndQuery::try_from(self.path_and_query(base.path())).ok();
+        path.and_then(|path| base.with(path))
+            .ok_or_else(|| Error::invalid_input("the path and the query are no valid URL"))
+    }
+
+    /// From a path to begin with, without a slash at its end.
+    pub(crate) fn path_and_query(&self, base: &str) -> String {
         let mut text = String::with_capacity(base.len() + self.path.len());
         text.push_str(base);
         text.push_str(&self.path);
@@ -169,12 +176,13 @@ pub(crate) fn new_key() -> Result<HeaderValue> {
 }
 
 /// The one way by which a caller's id or name gets into a path: as one segment, whatever it holds.
-pub(crate) fn encode_segment(id: &str) -> Result<String> {
+pub(crate) fn push_segment(path: &mut String, id: &str) -> Result<()> {
     if id.is_empty() {
         return Err(Error::invalid_input("the id is empty"));
     }
     if is_dot_segment(id) {
         return Err(Error::invalid_input(format!("{id:?} can't be an id: it would change the path")));
     }
-    Ok(utf8_percent_encode(id, ENCODED).to_string())
+    path.extend(utf8_percent_encode(id, ENCODED));
+    Ok(())
 }

@@ -38,52 +38,53 @@ pub(crate) async fn run(transport: &Transport, wire: &Wire<'_>) -> Finished {
     let retries = request.max_retries.unwrap_or(transport.limits.max_retries);
     let mut delays = delays(retries);
     let mut share = Share::of(transport.budget.as_ref().filter(|_| request.budgeted));
-    let mut finished = Finished {
-        outcome: Outcome::CallTimeout,
-        attempts: 0,
-        ambiguous: false,
-        out_of_time: None,
-        out_of_budget: false,
-    };
-    loop {
-        let remaining = deadline.map(|deadline| left(deadline, transport.timer.now()));
-        if remaining.is_some_and(|remaining| remaining.is_zero()) {
-            finished.out_of_time = limit;
-            break;
-        }
-        finished.attempts += 1;
-        finished.outcome = attempt(transport, wire, remaining).await;
-        if finished.outcome.is_final_word() {
-            finished.ambiguous = false;
-        } else {
-            finished.ambiguous |= request.is_change() && finished.outcome.is_ambiguous();
-        }
-        if matches!(finished.outcome, Outcome::CallTimeout) {
-            finished.out_of_time = limit;
-            break;
+    let is_over = || deadline.is_some_and(|deadline| left(deadline, transport.timer.now()).is_zero());
+    let (mut attempts, mut ambiguous) = (0, false);
+    if is_over() {
+        let outcome = Outcome::CallTimeout;
+        return Finished { outcome, attempts, ambiguous, out_of_time: limit, out_of_budget: false };
+    }
+    // What an attempt came to is not kept while another one is under way: that would make each call larger.
+    let (outcome, why) = loop {
+        attempts += 1;
+        let outcome = attempt(transport, wire, deadline).await;
+        let unclear = request.is_change() && outcome.is_ambiguous();
+        ambiguous = !outcome.is_final_word() && (ambiguous || unclear);
+        match outcome {
+            Outcome::Answer(_) => break (outcome, Why::Stands),
+            Outcome::CallTimeout => break (outcome, Why::OutOfTime),
+            _ => {}
         }
         let backoff = delays.next().map(|delay| delay.mul_f64(fastrand::f64()));
-        let conditions = Conditions {
-            backoff,
-            replayable: request.is_replayable(),
-            wall_clock: transport.timer.wall_clock(),
-        };
-        let Some(delay) = decide(&finished.outcome, &conditions) else { break };
+        let wall_clock = transport.timer.wall_clock();
+        let conditions = Conditions { backoff, replayable: request.is_replayable(), wall_clock };
+        let Some(delay) = decide(&outcome, &conditions) else { break (outcome, Why::Stands) };
         if deadline.is_some_and(|deadline| delay >= left(deadline, transport.timer.now())) {
-            finished.out_of_time = limit;
-            break;
+            break (outcome, Why::OutOfTime);
         }
-        if !share.pay(finished.outcome.is_attempt_timeout()) {
-            finished.out_of_budget = true;
-            break;
+        if !share.pay(outcome.is_attempt_timeout()) {
+            break (outcome, Why::OutOfBudget);
         }
-        trace::retry(request, &finished.outcome, finished.attempts, delay);
+        trace::retry(request, &outcome, attempts, delay);
         transport.timer.sleep(delay).await;
-    }
-    if finished.outcome.shows_health() {
+        if is_over() {
+            break (outcome, Why::OutOfTime);
+        }
+    };
+    if outcome.shows_health() {
         share.refund();
     }
-    finished
+    let out_of_time = limit.filter(|_| why == Why::OutOfTime);
+    Finished { outcome, attempts, ambiguous, out_of_time, out_of_budget: why == Why::OutOfBudget }
+}
+
+/// Why there is no other attempt.
+#[derive(PartialEq, Eq)]
+enum Why {
+    /// Another one would change nothing, or is not allowed.
+    Stands,
+    OutOfTime,
+    OutOfBudget,
 }
 
 fn left(deadline: Instant, now: Instant) -> Duration {
@@ -91,8 +92,9 @@ fn left(deadline: Instant, now: Instant) -> Duration {
 }
 
 /// One request and its whole answer, within what time there is.
-async fn attempt(transport: &Transport, wire: &Wire<'_>, remaining: Option<Duration>) -> Outcome {
+async fn attempt(transport: &Transport, wire: &Wire<'_>, deadline: Option<Instant>) -> Outcome {
     let attempt_timeout = transport.limits.attempt_timeout;
+    let remaining = deadline.map(|deadline| left(deadline, transport.timer.now()));
     let exchange = pin!(async {
         let response = transport.service.call(wire.attempt(transport)).await;
         Outcome::read(response, transport.limits.max_response_bytes, &transport.api_key).await
