@@ -16,7 +16,7 @@ use shadway::Client;
 use shadway::agents::AgentCreateParams;
 use shadway::approvals::{ApprovalApproveParams, ApprovalInputs, ApprovalListParams};
 use shadway::capabilities::{Capability, CapabilityEffect, CapabilityRegisterParams, Executor};
-use shadway::events::{Checkpoint as _, FileCheckpoint};
+use shadway::events::{Checkpoint as _, FileCheckpoint, StreamState};
 use shadway::local::{Fault, LocalServer, Scenario};
 use shadway::mandates::MandateCreateParams;
 use shadway::transport::{Body, HttpError};
@@ -421,4 +421,43 @@ async fn a_refusal_that_repeats_the_key_is_told_without_it() {
     let error = answered(Step::json(401, &body)).agents().get("agt_1").await.unwrap_err();
     let said = "Authorization: Bearer [redacted] is not known, nor is [redacted].";
     assert_eq!(error.api().unwrap().message, said, "the rest is as it came");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fit_a_stream_or_a_wait_is_told_without_the_key() {
+    let show = Show::default();
+    let player = Player::new([open()
+        .send(format!("event: no.{KEY}\ndata: {{\"id\": \"evt_1\", \"sequence\": \"{KEY}\"}}\n\n"))
+        .send(format!("data: {{\"id\": \"evt_2\", \"sequence\": \"\\u0073{}\"}}\n\n", &KEY[1..]))
+        .send(event(3))]);
+    let client = player.builder().api_key(KEY).build().unwrap();
+    let skipped = Arc::new(Mutex::new(Vec::new()));
+    let (states, seen) = (show.clone(), Arc::clone(&skipped));
+    let mut events = client.events().stream().observer(move |state| {
+        states.value(state);
+        if let StreamState::Skipped { event_type, cause, .. } = state {
+            states.error(cause);
+            seen.lock().unwrap().push(format!("{event_type}: {cause}"));
+        }
+    });
+    assert_eq!(events.try_next().await.unwrap().unwrap().id, "evt_3");
+    let skipped = skipped.lock().unwrap();
+    assert!(skipped[0].starts_with("no.[redacted]: "), "{skipped:?}");
+    assert!(
+        skipped.len() == 2 && skipped.iter().all(|why| why.contains("\"[redacted]\", expected")),
+        "{skipped:?}"
+    );
+
+    let stuck = json!({"status": "failed", "detail": format!("{KEY} is refused")});
+    let stuck = json!({"id": "agt_1", "name": "A", "model": "p/m", "status": "active",
+        "capabilityStatus": {"email.send": stuck}});
+    let kind = ("content-type", format!("text/{KEY}"));
+    let script = Script::new([Step::text(200, "").with_header(kind.0, kind.1), Step::json(200, &stuck)]);
+    let client = script.builder().api_key(KEY).build().unwrap();
+    let opened = client.events().stream().next().await.unwrap().unwrap_err();
+    let waited = client.agents().wait_until_ready("agt_1").await.unwrap_err();
+    for error in [opened, waited] {
+        assert!(error.to_string().contains("[redacted]"), "{error}");
+        show.error(error);
+    }
 }
