@@ -102,7 +102,7 @@ async fn nothing_below_the_client_tells_a_key_an_id_a_query_a_header_or_a_body()
     let front = Front::start(root.signs("127.0.0.1").unwrap(), server.url()).await.unwrap();
     let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
     let trusts = reqwest::Certificate::from_pem(root.pem().as_bytes()).unwrap();
-    let own = reqwest::Client::builder().tls_certs_merge([trusts]).build().unwrap();
+    let own = reqwest::Client::builder().no_proxy().tls_certs_merge([trusts]).build().unwrap();
     let builder = |url| Client::builder().api_key(server.api_key()).base_url(url);
     let ids = [use_all(builder(server.url())).await, use_all(builder(front.url()).reqwest_client(own)).await];
 
