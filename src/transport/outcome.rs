@@ -258,6 +258,17 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(feature = "client")]
+    fn where_a_callers_client_was_redirected_to_is_shown_without_the_key() {
+        use futures_util::FutureExt as _;
+
+        let key = ApiKey::parse("sk_test_s3cr3t").unwrap();
+        let error = HttpError::redirected("https://a.example/sk_test_s3cr3t".to_owned());
+        let read = Outcome::read(Err(error), 0, &key).now_or_never().unwrap();
+        assert!(matches!(read, Outcome::Redirected(None, to) if to == "https://a.example/[redacted]"));
+    }
+
+    #[test]
     fn a_url_is_shown_without_what_may_be_secret() {
         assert_eq!(bare_url("https://user:pass@a.example/b?key=1#c"), "https://a.example/b");
         assert_eq!(bare_url("//a@b.example"), "//b.example");
