@@ -1,5 +1,5 @@
 //! What is told to `log` and to `tracing`, at every level, by all that a call goes through on its way to a socket: reqwest,
-//! hyper, rustls and tokio, as talkative as their features make them. One test, as a program has one logger.
+//! hyper-util and rustls, with the features that make them tell it. One test, as a program has one logger.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
