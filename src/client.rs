@@ -209,7 +209,8 @@ impl ClientBuilder {
     ///
     /// The size cap, the attempt timeout and the retries are still this crate's. A total timeout of the
     /// client is overridden; a redirect it followed makes the call fail. Its connect and read timeouts,
-    /// proxies, TLS checks and protocol retries are its own.
+    /// proxies, TLS checks and protocol retries are its own; with its `connection_verbose` it tells `log` all that is sent,
+    /// the key included.
     #[cfg(feature = "client")]
     pub fn reqwest_client(self, client: reqwest::Client) -> Self {
         self.http_service(crate::transport::reqwest::ReqwestService::from(client))

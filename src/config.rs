@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::Uri;
 use http::header::{HeaderName, HeaderValue, InvalidHeaderValue};
 use http::uri::PathAndQuery;
-use memchr::memmem;
+use memchr::memchr2_iter;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -75,20 +75,24 @@ impl ApiKey {
         self.header.clone()
     }
 
-    /// What came from outside, with `[redacted]` wherever it repeats the key; `None` if it doesn't.
+    /// What came from outside, with `[redacted]` wherever it repeats the key, in JSON's escapes too; `None` if it doesn't.
     pub(crate) fn redact(&self, text: &[u8]) -> Option<Vec<u8>> {
         let key = &self.header.as_bytes()[BEARER.len()..];
         if key.len() < SHORTEST_REDACTED {
             return None;
         }
-        let mut places = memmem::find_iter(text, key).peekable();
-        places.peek()?;
-        let mut shown = Vec::with_capacity(text.len());
+        let mut shown = Vec::new();
         let mut rest = 0;
-        for place in places {
+        for place in memchr2_iter(key[0], b'\\', text) {
+            // One that begins inside of the last is no other.
+            let found = (place >= rest).then(|| written(key, &text[place..]));
+            let Some(length) = found.flatten() else { continue };
             shown.extend_from_slice(&text[rest..place]);
             shown.extend_from_slice(b"[redacted]");
-            rest = place + key.len();
+            rest = place + length;
+        }
+        if rest == 0 {
+            return None;
         }
         shown.extend_from_slice(&text[rest..]);
         Some(shown)
@@ -98,6 +102,32 @@ impl ApiKey {
     pub(crate) fn redact_text(&self, text: &str) -> Option<String> {
         self.redact(text.as_bytes()).map(|shown| String::from_utf8_lossy(&shown).into_owned())
     }
+}
+
+/// In how many bytes a key is written at the start of a text, as it is or in JSON's escapes, if it is there. Without a copy
+/// of it, which a decoder would make, and leave.
+fn written(key: &[u8], text: &[u8]) -> Option<usize> {
+    if text.starts_with(key) {
+        return Some(key.len());
+    }
+    let mut length = 0;
+    for wanted in key {
+        let (letter, bytes) = match &text[length..] {
+            [b'\\', b'u', b'0', b'0', high, low, ..] => (hex(*high)? << 4 | hex(*low)?, 6),
+            [b'\\', letter @ (b'"' | b'\\' | b'/'), ..] => (*letter, 2),
+            [letter, ..] => (*letter, 1),
+            [] => return None,
+        };
+        if letter != *wanted {
+            return None;
+        }
+        length += bytes;
+    }
+    Some(length)
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 impl fmt::Debug for ApiKey {
@@ -279,4 +309,31 @@ pub(crate) fn user_agent(app_name: Option<&str>) -> Result<HeaderValue> {
         Some(_) => return Err(Error::config("the application name is empty or not plain ASCII")),
     };
     text.parse().map_err(|_| Error::config("the application name can't be sent in a header"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_as_it_is_and_as_json_writes_it() {
+        let shown = |key: &str, text: &str| ApiKey::parse(key).unwrap().redact_text(text);
+        let key = "sk_aA/1k";
+        for (text, expected) in [
+            ("sk_aA/1k", "[redacted]"),
+            ("<sk_aA/1ksk_aA/1k>", "<[redacted][redacted]>"),
+            (r"sk_sk_\u0061\u004a sk_\u0061\u0041\/1\u006B.", r"sk_sk_\u0061\u004a [redacted]."),
+            (r"\u0073\u006b\u005F\u0061A\u002f1k", "[redacted]"),
+        ] {
+            assert_eq!(shown(key, text).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["", "sk_aA/1", r"\", r"sk_aA/1\u006", r"sk_aA/1\u016b", r"sk_aA/1\u00+b", r"sk_aA/1\k"] {
+            assert_eq!(shown(key, text), None, "{text}");
+        }
+        // What JSON escapes may be a letter of the key.
+        for text in [r#"a"b\c\"d"#, r#"a\"b\\c\\\"d"#] {
+            assert_eq!(shown(r#"a"b\c\"d"#, text).as_deref(), Some("[redacted]"), "{text}");
+        }
+        assert_eq!(shown("sk_1234", "sk_1234"), None, "a key that short would be found inside of words");
+    }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::model::agents::AgentCapabilityStatus;
 use crate::model::errors::{ApiError, ErrorCode};
 use crate::model::mandates::Mandate;
 use crate::model::types::EventId;
@@ -366,10 +365,8 @@ impl Error {
         Self::new(Cause::Execution(capability.to_owned(), source), CallFacts::default())
     }
 
-    pub(crate) fn not_ready(name: &str, readiness: &AgentCapabilityStatus) -> Self {
-        let detail = readiness.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
-        let message = format!("the capability {name} is {}{detail}", readiness.status);
-        Self::new(Cause::NotReady(message), CallFacts::default())
+    pub(crate) fn not_ready(why: &str) -> Self {
+        Self::new(Cause::NotReady(one_line(why)), CallFacts::default())
     }
 
     pub(crate) fn wait_timeout(limit: Duration, last: Option<Mandate>) -> Self {

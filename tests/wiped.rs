@@ -10,12 +10,13 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use http::Method;
+use http::{HeaderValue, Method};
 use jiff::Timestamp;
-use shadway::Client;
+
 use shadway::approvals::{ApprovalApproveParams, ApprovalInputs};
 use shadway::transport::{Body, HttpError, HttpFuture, HttpService};
 use shadway::webhooks::{Signer, Verifier, WebhookEndpointCreateParams, diagnose};
+use shadway::{Client, ErrorKind};
 use zeroize::Zeroizing;
 
 /// Long, so that it gets blocks of its own, and what an allocator writes over the start of a freed one hides nothing.
@@ -49,6 +50,30 @@ impl Pattern {
         body.extend((0..LENGTH).map(|place| self.at(place)));
         body.extend_from_slice(after.as_bytes());
         Body::from(Bytes::from_owner(body))
+    }
+
+    /// A service that repeats the key when it refuses it, wherever one can.
+    fn refusal(self, how: &str) -> http::Response<Body> {
+        let refused = http::Response::builder().status(401);
+        let refused =
+            match how {
+                "in_a_header" => {
+                    let value = Zeroizing::new(self.text("Bearer sk_test_").into_bytes());
+                    let value = HeaderValue::from_maybe_shared(Bytes::from_owner(value)).unwrap();
+                    refused.header("x-got", value).body(Body::from("{}"))
+                }
+                "in_a_text" => refused.body(self.answer("<html>Authorization: Bearer sk_test_", "</html>")),
+                "in_json" => {
+                    refused.body(self.answer(r#"{"error":{"type":"a","message":"Not sk_test_"#, r#"."}}"#))
+                }
+                // As JSON may write it, here and in the name of a field.
+                "in_an_escape" => refused
+                    .body(self.answer(r#"{"error":{"type":"a","message":"Not \u0073k_test_"#, r#"."}}"#)),
+                "in_a_name" => refused
+                    .body(self.answer(r#"{"error":{"type":"a","message":"No","\u0073k_test_"#, r#"":1}}"#)),
+                _ => unreachable!("{how}"),
+            };
+        refused.unwrap()
     }
 
     /// How often it is in memory.
@@ -98,6 +123,10 @@ impl HttpService for Service {
     fn call(&self, request: http::Request<Bytes>) -> HttpFuture<'_> {
         let pattern = Pattern(self.pattern);
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        if let Some(how) = request.uri().path().strip_prefix("/v1/agents/refused_") {
+            let answer = pattern.refusal(how);
+            return Box::pin(async { Ok(answer) });
+        }
         let body = match request.uri().path() {
             "/v1/webhooks/endpoints" => pattern
                 .answer(r#"{"endpoint":{"id":"whe_1","url":"https://a.example"},"secret":"whsec_"#, r#""}"#),
@@ -133,7 +162,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 /// What is done with a secret, and what then holds it.
 type Scene = (&'static str, fn(Pattern) -> Box<dyn Any>);
 
-const SCENES: [Scene; 10] = [
+const SCENES: [Scene; 11] = [
     ("a builder", |pattern| Box::new(Client::builder().api_key(pattern.text("sk_test_")))),
     ("a builder, of a text that it copies", |pattern| {
         let key = Zeroizing::new(pattern.text("sk_test_"));
@@ -147,6 +176,15 @@ const SCENES: [Scene; 10] = [
         let mut events = client.events().stream();
         run(async { assert!(events.next().await.unwrap().is_err()) });
         Box::new((client, answer, error, events))
+    }),
+    ("a key that is refused and repeated", |pattern| {
+        let client = builder(pattern).api_key(pattern.text("sk_test_")).build().unwrap();
+        let errors = ["in_a_header", "in_a_text", "in_json", "in_an_escape", "in_a_name"].map(|how| {
+            let error = run(client.agents().get(format!("refused_{how}")).send()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Authentication);
+            error
+        });
+        Box::new((client, errors))
     }),
     ("a header of every call", |pattern| {
         let secret = pattern.text("");

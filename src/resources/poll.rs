@@ -31,7 +31,7 @@ pub(crate) async fn until<T: PartialEq + 'static>(
     timer: Arc<dyn Timer>,
     options: PollOptions,
     read: impl Fn() -> Call<T>,
-    done: fn(&T) -> Result<bool>,
+    done: impl Fn(&T) -> Result<bool>,
 ) -> Result<T> {
     let deadline = options.timeout.and_then(|limit| timer.now().checked_add(limit));
     let mut poll = Poll { timer, interval: options.interval, deadline, delay: FIRST_DELAY };

@@ -120,13 +120,13 @@ impl EventStream {
         let delay = self.beginning.doubt();
         match (self.beginning.happened(), delay) {
             (None, delay) => {
-                self.beginning.ask_after(delay, &*self.timer);
+                self.beginning.ask_after(delay, &*self.transport.timer);
                 self.phase = Phase::Open(connection);
             }
             (Some(_), Some(delay)) => {
                 // What it brings is of no use before that.
                 self.replace_connection();
-                self.phase = Phase::Waiting(self.timer.sleep(delay));
+                self.phase = Phase::Waiting(self.transport.timer.sleep(delay));
             }
             (Some(id), None) => {
                 let call = CallFacts { request_id: connection.request_id(), ..CallFacts::default() };

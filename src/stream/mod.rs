@@ -11,12 +11,12 @@ use futures_core::Stream;
 use http::Response;
 
 use crate::call::Call;
-use crate::clock::{Sleep, Timer};
+use crate::clock::Sleep;
 use crate::error::Result;
 use crate::model::events::{Event, EventType};
 use crate::model::mandates::Mandate;
 use crate::model::types::EventId;
-use crate::transport::Body;
+use crate::transport::{Body, Transport};
 
 mod backoff;
 mod beginning;
@@ -106,7 +106,8 @@ const STEPS_AT_ONCE: u32 = 128;
 pub struct EventStream {
     /// The request of the next connection.
     call: Option<Call<Event>>,
-    timer: Arc<dyn Timer>,
+    /// Whose key nothing that is told may repeat.
+    transport: Arc<Transport>,
     /// Its name in a checkpoint.
     name: Arc<str>,
     list: Box<dyn Fn(Option<u64>) -> History + Send + Sync>,
@@ -166,7 +167,7 @@ impl EventStream {
         list: impl Fn(Option<u64>) -> History + Send + Sync + 'static,
     ) -> Self {
         Self {
-            timer: Arc::clone(&call.transport().timer),
+            transport: Arc::clone(call.transport()),
             name: name.into(),
             list: Box::new(list),
             keeper: None,
@@ -193,7 +194,7 @@ impl EventStream {
 
     /// The same of one mandate, which this call reads.
     pub(crate) fn of_mandate(self, mandate: Call<Mandate>) -> Self {
-        Self { ending: Some(Ending::new(mandate, Arc::clone(&self.timer))), ..self }
+        Self { ending: Some(Ending::new(mandate, Arc::clone(&self.transport.timer))), ..self }
     }
 
     /// The position to resume after, at any time: the id of the last event given out, or of what came since and

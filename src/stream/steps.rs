@@ -8,10 +8,10 @@ use super::connection::{self, Break, Connection};
 use super::cursor::Cursor;
 use super::decoder::Block;
 use super::{EventStream, Phase, StreamState};
-use crate::error::{CallFacts, Cause, Error, Result, one_line};
+use crate::error::{CallFacts, Cause, Error, Result};
 use crate::model::events::{Event, EventType};
 use crate::model::mandates::MandateStatus;
-use crate::transport::{Body, request_id};
+use crate::transport::{Body, request_id, unfit};
 
 impl EventStream {
     /// One step; an event, if it came to one.
@@ -49,7 +49,7 @@ impl EventStream {
             }
             Phase::Rest(_) => return self.poll_rest(context),
             Phase::Open(connection) => {
-                let polled = connection.poll_block(context, &*self.timer);
+                let polled = connection.poll_block(context, &*self.transport.timer);
                 if let Some(milliseconds) = connection.take_retry() {
                     self.backoff.set_base(milliseconds);
                 }
@@ -150,9 +150,10 @@ impl EventStream {
         let event: Event = match serde_json::from_str(&frame.data) {
             Ok(event) => event,
             Err(error) => {
-                let what = one_line(&error.to_string());
-                let cause = Error::new(Cause::Decode(what, Some(error.into())), CallFacts::default());
-                self.observer.see(&StreamState::Skipped { event_type: frame.event, cause });
+                let key = &self.transport.api_key;
+                let cause = Error::new(unfit(&error.to_string(), error, key), CallFacts::default());
+                let event_type = key.redact_text(&frame.event).unwrap_or(frame.event);
+                self.observer.see(&StreamState::Skipped { event_type, cause });
                 return None;
             }
         };
@@ -202,7 +203,7 @@ impl EventStream {
         }
         let delay = self.backoff.next(fastrand::f64(), cause.retry_after());
         self.call.iter().for_each(|call| call.trace_reconnect(&cause, delay));
-        self.phase = Phase::Waiting(self.timer.sleep(delay));
+        self.phase = Phase::Waiting(self.transport.timer.sleep(delay));
         self.observer.see(&StreamState::Waiting { cause, delay });
         Ok(())
     }

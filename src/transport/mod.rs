@@ -184,15 +184,18 @@ impl Answer {
                 // A field's name or a value of theirs may be in it.
                 Some(_) => misfit::<T>(&self.body).unwrap_or_else(|| error.to_string()),
             };
-            // The source quotes the same, and can't be changed.
-            let (what, source) = match key.redact_text(&what) {
-                Some(shown) => (one_line(&shown), None),
-                None => (one_line(&what), Some(error.into())),
-            };
             let call =
                 CallFacts { status: Some(self.status), request_id: self.request_id(), ..self.call.clone() };
-            Error::new(Cause::Decode(what, source), call)
+            Error::new(unfit(&what, error, key), call)
         })
+    }
+}
+
+/// Why what came doesn't fit, without the key where that repeats it: the source quotes the same, and can't be changed.
+pub(crate) fn unfit(what: &str, source: serde_json::Error, key: &ApiKey) -> Cause {
+    match key.redact_text(what) {
+        Some(shown) => Cause::Decode(one_line(&shown), None),
+        None => Cause::Decode(one_line(what), Some(source.into())),
     }
 }
 

@@ -5,7 +5,7 @@ use std::pin::pin;
 use futures_util::future::{Either, select};
 use http::header::{ACCEPT, HeaderName, HeaderValue};
 
-use super::outcome::{Outcome, redact_request_id};
+use super::outcome::{Outcome, redact};
 use super::request::Request;
 use super::seam::{Body, LongLived};
 use super::{Transport, trace};
@@ -39,7 +39,8 @@ impl Transport {
         let exchange = pin!(async {
             match self.service.call(wire).await {
                 Ok(mut response) if response.status().is_success() => {
-                    redact_request_id(response.headers_mut(), &self.api_key);
+                    // Of these no caller gets any, and an error may tell of them.
+                    redact(response.headers_mut().values_mut(), &self.api_key);
                     Ok(response)
                 }
                 other => Err(Outcome::read(other, NO_ANSWER_BYTES, &self.api_key).await),

@@ -7,8 +7,6 @@ use http::header::{HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use serde_json::Value;
-use zeroize::Zeroize as _;
 
 use super::seam::{Body, HttpError, HttpErrorKind};
 use super::wiped::Wiped;
@@ -16,7 +14,6 @@ use super::{Answer, REQUEST_ID};
 use crate::config::ApiKey;
 use crate::error::{BoxError, CallFacts, Cause, SHOWN_BYTES, is_retried_status, one_line};
 use crate::model::errors::{ApiError, ErrorBody, ErrorCode};
-use crate::model::plain;
 
 /// How much of a refusal's body is read: enough to keep the connection in use.
 const REFUSAL_BYTES: usize = 64 * 1024;
@@ -59,7 +56,9 @@ impl Outcome {
                     HttpErrorKind::Connect => Self::NotSent(error.into_source()),
                     HttpErrorKind::Timeout => Self::TransportTimeout(error.into_source()),
                     HttpErrorKind::Other => Self::Broken(error.into_source()),
-                    HttpErrorKind::Redirected(location) => Self::Redirected(None, location),
+                    HttpErrorKind::Redirected(location) => {
+                        Self::Redirected(None, key.redact_text(&location).unwrap_or(location))
+                    }
                 };
             }
         };
@@ -75,7 +74,7 @@ impl Outcome {
         }
         match read(body, limit).await {
             Ok(Read { bytes, .. }) if !success => {
-                let bytes = told(bytes, key);
+                let bytes = key.redact(&bytes).map_or(bytes, Bytes::from);
                 let location =
                     parts.headers.get(LOCATION).filter(|_| parts.status.is_redirection()).map(shown_location);
                 let api = api_error(&bytes);
@@ -187,57 +186,19 @@ fn answer(status: StatusCode, headers: HeaderMap, body: Bytes) -> Answer {
 }
 
 /// Of an answer that is given to the caller as it came, the one header that is told elsewhere as well.
-pub(super) fn redact_request_id(headers: &mut HeaderMap, key: &ApiKey) {
+fn redact_request_id(headers: &mut HeaderMap, key: &ApiKey) {
     for name in &REQUEST_ID {
         redact(headers.get_mut(name).into_iter(), key);
     }
 }
 
 /// Takes the key out of headers that repeat it.
-fn redact<'a>(headers: impl Iterator<Item = &'a mut HeaderValue>, key: &ApiKey) {
+pub(super) fn redact<'a>(headers: impl Iterator<Item = &'a mut HeaderValue>, key: &ApiKey) {
     for value in headers {
         let shown = key.redact(value.as_bytes()).map(Bytes::from);
         if let Some(Ok(shown)) = shown.map(HeaderValue::from_maybe_shared) {
             *value = shown;
         }
-    }
-}
-
-/// What a refusal says, without the key where it repeats it, also where JSON hides it behind escapes.
-fn told(body: Bytes, key: &ApiKey) -> Bytes {
-    let body = key.redact(&body).map_or(body, Bytes::from);
-    if !body.contains(&b'\\') {
-        return body;
-    }
-    let mut deserializer = serde_json::Deserializer::from_slice(&body);
-    let Ok(mut json) = plain::value(&mut deserializer) else { return body };
-    if redact_json(&mut json, key) { json.to_string().into() } else { body }
-}
-
-/// Whether there was something to take out.
-fn redact_json(json: &mut Value, key: &ApiKey) -> bool {
-    match json {
-        Value::String(text) => match key.redact_text(text) {
-            Some(shown) => {
-                text.zeroize();
-                *text = shown;
-                true
-            }
-            None => false,
-        },
-        Value::Array(items) => items.iter_mut().fold(false, |found, item| redact_json(item, key) | found),
-        Value::Object(fields) => {
-            let mut found = false;
-            let shown = std::mem::take(fields).into_iter().map(|(name, mut value)| {
-                found |= redact_json(&mut value, key);
-                let shown = key.redact_text(&name);
-                found |= shown.is_some();
-                (shown.unwrap_or(name), value)
-            });
-            *fields = shown.collect();
-            found
-        }
-        _ => false,
     }
 }
 
@@ -295,6 +256,17 @@ pub(crate) fn bare_url(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(feature = "client")]
+    fn where_a_callers_client_was_redirected_to_is_shown_without_the_key() {
+        use futures_util::FutureExt as _;
+
+        let key = ApiKey::parse("sk_test_s3cr3t").unwrap();
+        let error = HttpError::redirected("https://a.example/sk_test_s3cr3t".to_owned());
+        let read = Outcome::read(Err(error), 0, &key).now_or_never().unwrap();
+        assert!(matches!(read, Outcome::Redirected(None, to) if to == "https://a.example/[redacted]"));
+    }
 
     #[test]
     fn a_url_is_shown_without_what_may_be_secret() {

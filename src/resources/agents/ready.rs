@@ -45,12 +45,14 @@ impl IntoFuture for ReadyWait {
     fn into_future(self) -> CallFuture<Agent> {
         let timer = Arc::clone(&self.client.transport().timer);
         Box::pin(async move {
-            poll::until(timer, self.options, || self.client.agents().get(&self.id), is_ready).await
+            let read = || self.client.agents().get(&self.id);
+            let done = |agent: &Agent| is_ready(agent, &self.client);
+            poll::until(timer, self.options, read, done).await
         })
     }
 }
 
-fn is_ready(agent: &Agent) -> Result<bool> {
+fn is_ready(agent: &Agent, client: &Client) -> Result<bool> {
     let stuck = agent.not_ready().find(|(_, readiness)| {
         matches!(
             readiness.status,
@@ -60,7 +62,12 @@ fn is_ready(agent: &Agent) -> Result<bool> {
         )
     });
     match stuck {
-        Some((name, readiness)) => Err(Error::not_ready(name, readiness)),
+        Some((name, readiness)) => {
+            let detail = readiness.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+            let why = format!("the capability {name} is {}{detail}", readiness.status);
+            let shown = client.transport().api_key.redact_text(&why);
+            Err(Error::not_ready(&shown.unwrap_or(why)))
+        }
         None => Ok(agent.not_ready().next().is_none()),
     }
 }
