@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut files = Vec::new();
     for path in entries.map(|entry| entry.unwrap().path()) {

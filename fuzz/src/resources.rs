@@ -16,27 +16,42 @@ macro_rules! checks {
     ($($type:ty,)*) => {
         /// Every type that is read from an answer, or that a program may have stored.
         const CHECKS: &[fn(&[u8], bool)] = &[$(same_again::<$type>,)*];
+
+        #[cfg(test)]
+        const CHECKED: &[&str] = &[$(stringify!($type),)*];
     };
 }
 
 checks! {
     agents::Agent,
     agents::AgentCapabilityConfig,
+    agents::AgentCapabilityReadiness,
     agents::AgentCapabilityStatus,
     agents::AgentCreateParams,
+    agents::AgentStatus,
     agents::AgentUpdateParams,
     approvals::Approval,
     approvals::ApprovalAction,
     approvals::ApprovalApproveParams,
     approvals::ApprovalField,
+    approvals::ApprovalInputs,
     approvals::ApprovalRejectParams,
+    approvals::ApprovalStatus,
     capabilities::Capability,
+    capabilities::CapabilityEffect,
+    capabilities::CapabilityExecutionMode,
+    capabilities::CapabilityIdempotency,
     capabilities::CapabilityRegisterParams,
+    capabilities::CapabilityRisk,
+    capabilities::CapabilityStatus,
     capabilities::CapabilityUpdateParams,
+    capabilities::CapabilityVerify,
     events::ApprovalEventData,
     events::CapabilityExecution,
+    events::CapabilityExecutionError,
     events::CapabilityExecutionEventData,
     events::Event,
+    events::EventType,
     events::MandateStatusChangedData,
     mandates::ApprovalAuthority,
     mandates::Authority,
@@ -48,6 +63,7 @@ checks! {
     mandates::MandateCommandParams,
     mandates::MandateCreateParams,
     mandates::MandateState,
+    mandates::MandateStatus,
     mandates::QuietHours,
     mandates::Rate,
     mandates::SpendAuthority,
@@ -58,22 +74,45 @@ checks! {
     record::ArtifactDownload,
     record::Assertion,
     record::Commitment,
+    record::CommitmentDirection,
     record::Evidence,
     record::EvidenceQuality,
     record::Fact,
     record::FactSource,
+    record::FactSourceType,
+    record::FactStatus,
     record::InformationNeed,
     record::Issue,
+    record::IssueState,
+    record::SignedUrl,
+    types::AgentId,
+    types::AmendmentId,
     types::ApiError,
+    types::ApprovalId,
+    types::ArtifactId,
+    types::AssertionId,
+    types::CapabilityId,
+    types::CommitmentId,
+    types::ErrorCode,
+    types::EventId,
+    types::EvidenceId,
+    types::FactId,
+    types::InformationNeedId,
     types::Interval,
+    types::IssueId,
     types::JsonNumber,
+    types::MandateId,
     types::Money,
+    types::Nullable<String>,
     types::RawJson,
+    types::WebhookEndpointId,
     webhooks::WebhookEndpoint,
     webhooks::WebhookEndpointCreateParams,
     webhooks::WebhookEndpointCreated,
     webhooks::WebhookEndpointSecretRotated,
+    webhooks::WebhookEndpointStatus,
     webhooks::WebhookEndpointUpdateParams,
+    webhooks::WebhookSecret,
 }
 
 pub fn check(input: &[u8]) {
@@ -90,7 +129,10 @@ pub fn check(input: &[u8]) {
         secret::<webhooks::WebhookEndpointCreated>(r#"{"endpoint":{"id":"we_1","url":"x"},"secret":"#, input);
         secret::<webhooks::WebhookEndpointSecretRotated>(r#"{"secret":"#, input);
         secret::<record::ArtifactDownload>(r#"{"expiresAt":"2026-11-30T12:00:00Z","url":"#, input);
+        secret::<webhooks::WebhookSecret>("", input);
+        secret::<record::SignedUrl>("", input);
         // Their names are none.
+        secret::<approvals::ApprovalInputs>(r#"{"otp":"#, input);
         secret::<approvals::ApprovalApproveParams>(r#"{"inputs":{"otp":"#, input);
     }
 }
@@ -161,4 +203,56 @@ fn shown(error: &shadway::Error) {
     let line = error.to_string();
     assert!(!line.contains(char::is_control), "more than a line: {line:?}");
     assert!(line.len() < 4_096, "{} bytes: {line}", line.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Public types of the model that are never read from JSON by themselves.
+    const NEVER_READ: [(&str, &str); 6] = [
+        ("ApprovalListParams", "becomes a query"),
+        ("EventData", "its event says which type it is"),
+        ("IntervalError", "an error"),
+        ("ListParams", "becomes a query"),
+        ("MandateListParams", "becomes a query"),
+        ("RawFields", "what an object has beside its fields"),
+    ];
+
+    /// The public types of one file, whether they are written out or within a macro.
+    fn public_types(source: &str) -> impl Iterator<Item = &str> {
+        let mut ids = false;
+        source.lines().filter_map(move |line| {
+            if !line.starts_with(' ') {
+                ids = line.starts_with("id! {");
+            }
+            let line = line.trim_start();
+            let item = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum "));
+            let item = item.or_else(|| line.strip_suffix(';').filter(|_| ids))?;
+            item.split(|c: char| !c.is_alphanumeric()).next()
+        })
+    }
+
+    #[test]
+    fn every_public_type_of_the_wire_is_checked() {
+        let mut public = BTreeSet::new();
+        for file in crate::replay::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/model")) {
+            let source = std::fs::read_to_string(&file).unwrap();
+            public.extend(public_types(&source).map(str::to_owned));
+        }
+        let name = |path: &str| path.split('<').next().and_then(|path| path.split("::").last()).map(str::to_owned);
+        let checked: BTreeSet<_> = CHECKED.iter().map(|path| name(path).unwrap()).collect();
+        let excused = BTreeSet::from(NEVER_READ.map(|(name, _)| name.to_owned()));
+
+        let known: BTreeSet<_> = checked.union(&excused).cloned().collect();
+        let missing: Vec<_> = public.difference(&known).collect();
+        assert!(missing.is_empty(), "neither checked nor excused: {missing:?}");
+        let gone: Vec<_> = known.difference(&public).collect();
+        assert!(gone.is_empty(), "no public type of the model: {gone:?}");
+        let both: Vec<_> = checked.intersection(&excused).collect();
+        assert!(both.is_empty(), "checked, and excused: {both:?}");
+    }
 }
