@@ -22,6 +22,18 @@ pub(crate) fn decisions(event_type: &EventType) -> bool {
     matches!(event_type, EventType::MandateApprovalRequested | EventType::ApprovalResolved)
 }
 
+pub(crate) fn statuses(event_type: &EventType) -> bool {
+    *event_type == EventType::MandateStatusChanged
+}
+
+pub(crate) fn begun(event_type: &EventType) -> bool {
+    *event_type == EventType::CapabilityExecutionStarted
+}
+
+pub(crate) fn done(event_type: &EventType) -> bool {
+    *event_type == EventType::CapabilityExecutionCompleted
+}
+
 /// The events that happened, in their order, and who was given which.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
