@@ -132,7 +132,8 @@ impl Watcher {
         WatchedApproval(Watched { hub: Arc::clone(&self.0), mandate: mandate.into(), timeout: None })
     }
 
-    /// Follows the events of one mandate, from what happens next on. It doesn't end by itself.
+    /// Follows the events of one mandate, from what happens next on, once it is polled. It doesn't end by itself. What
+    /// happens before the shared stream is open, which the first of a watcher's futures opens, is not among them.
     ///
     /// See [`WatchedEvents`] for what becomes of a reader that is slow.
     ///
