@@ -24,9 +24,8 @@ use crate::tally::{add, lock};
 const REMEMBERED: usize = 20_000;
 
 /// Each with its name, what it subscribes to, and which events those are. The server makes eight deliveries at a time to
-/// each: to one for all events it would make too few on a busy machine.
+/// each, too few on a busy machine for an endpoint of all events, or of all changes of a status, which two of three are.
 pub(crate) const ALL: &[(&str, &[&str], Wanted)] = &[
-    ("webhooks, statuses", &["mandate.status_changed"], ledger::statuses),
     ("webhooks, actions begun", &["capability.execution_started"], ledger::begun),
     ("webhooks, actions done", &["capability.execution_completed"], ledger::done),
     ("webhooks, decisions", &["mandate.approval_requested", "approval.resolved"], ledger::decisions),
