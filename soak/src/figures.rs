@@ -9,7 +9,7 @@ use crate::tally::{CALLS, RECONNECTS, RETRIES, Tally};
 
 /// How much more memory may be in use in the last quarter of the time than in the second: what is remembered up to a limit
 /// is not yet full in a short run. In the first all begins at once.
-const GROWTH: f64 = 1.2;
+const GROWTH: f64 = 1.1;
 const SLACK: usize = 3 * MIB;
 const MIB: usize = 1024 * 1024;
 /// The heap is only judged if, but for a tenth of the time, at least so many of the mandates that are to be under way were:
