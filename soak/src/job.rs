@@ -163,11 +163,11 @@ impl Job {
             // It may give more than it has to: the shared stream may be behind.
             let first = followed.first();
             let first = first.and_then(|first| history.iter().position(|event| event.id == first.0));
-            let from = first.map_or(before, |first| first.min(before)).min(history.len());
+            let from = first.into_iter().chain(before).min().unwrap_or(history.len());
             if from == history.len() {
                 add(&self.run.tally.too_late_to_watch);
             }
-            self.compare("watcher.events", &followed, &history[from..]);
+            self.compare("watcher.events", &followed, history.get(from..).unwrap_or_default());
         }
         self.check(&history, &ended, &steered);
         self.run.ended(Ended {

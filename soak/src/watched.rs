@@ -18,17 +18,18 @@ use crate::tally::add;
 /// whose stream is silent takes 45 s to open another, which may be silent too.
 const LOOK: Duration = Duration::from_secs(10);
 const TOO_LATE: Duration = Duration::from_secs(200);
+
 /// What a watcher's stream gave out, and what it need not have.
+#[derive(Default)]
 pub(crate) struct Watched {
     pub(crate) followed: Followed,
-    /// How many of the mandate's events may have happened before it was asked for: all others are to be given out.
-    pub(crate) before: usize,
+    /// Once it was asked for, how many of the mandate's events may have happened before: all others are to be given out.
+    pub(crate) before: Option<usize>,
 }
 
 /// The events of a mandate by way of a watcher, to its end.
 pub(crate) async fn follow(run: &Run, watcher: &Watcher, work: &MandateHandle) -> Result<Watched, Failure> {
-    let (followed, before) = (Followed::new(), usize::MAX);
-    let mut watched = Watched { followed, before };
+    let mut watched = Watched::default();
     while !watched.goes_on(run, watcher, work).await? {
         // A list that fills in was garbled, which ends the stream (documented).
         add(&run.tally.watched_anew);
@@ -44,18 +45,21 @@ impl Watched {
         // It begins when it is first asked (documented): what a list that is made after that doesn't show is to come.
         let mut next = timeout(Duration::ZERO, events.try_next()).await;
         let listed = listed(run, work).await?;
-        let known = if self.before == usize::MAX {
-            self.before = listed.len();
-            0
-        } else {
+        let known = match self.before {
+            None => {
+                self.before = Some(listed.len());
+                0
+            }
             // As a user does it: on from the last one, with the list, and after that with the stream.
-            let (had, before) = (self.followed.last().map(|(_, sequence)| *sequence), self.before);
-            let missed = listed.iter().enumerate().filter(|(at, event)| match had {
-                Some(had) => event.sequence > had,
-                None => *at >= before,
-            });
-            self.followed.extend(missed.map(|(_, event)| (event.id.clone(), event.sequence)));
-            listed.last().map_or(0, |event| event.sequence)
+            Some(before) => {
+                let had = self.followed.last().map(|(_, sequence)| *sequence);
+                let missed = listed.iter().enumerate().filter(|(at, event)| match had {
+                    Some(had) => event.sequence > had,
+                    None => *at >= before,
+                });
+                self.followed.extend(missed.map(|(_, event)| (event.id.clone(), event.sequence)));
+                listed.last().map_or(0, |event| event.sequence)
+            }
         };
         if listed.last().is_some_and(is_last) {
             return Ok(true);
