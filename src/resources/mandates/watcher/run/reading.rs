@@ -203,6 +203,7 @@ impl Run {
                 for id in ids {
                     // A last read that comes to nothing is the last all the same.
                     state.give_up(&id, reading.number, woken);
+                    let urgency = if state.is_failing(&id) { Urgency::Failing } else { urgency };
                     again.push((id, urgency));
                 }
             }
