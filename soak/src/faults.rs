@@ -84,8 +84,9 @@ pub(crate) fn lasting(random: &mut Rng, time: Duration) -> Vec<Value> {
 /// A time in which nothing works of one call, or no stream can be opened.
 pub(crate) fn storm(random: &mut Rng) -> Value {
     let on = if random.bool() { CALLS[random.usize(..CALLS.len())] } else { STREAMS[random.usize(..2)] };
-    // The few streams of the workspace would take minutes to be refused more often, and be far behind.
-    let times = if on == STREAMS[1] { random.u32(3..10) } else { random.u32(20..120) };
+    // The streams of the workspace are few and seldom opened: what is left of one storm meets the next. Each refusal makes
+    // the pause longer, and a stream that is away for a minute is thousands of events behind.
+    let times = if on == STREAMS[1] { random.u32(1..4) } else { random.u32(20..120) };
     let kinds = [json!({"status": 503}), json!({"status": 429}), json!("bad_gateway"), json!("close")];
     let kind = kinds[random.usize(..kinds.len())].clone();
     json!({"kind": kind, "on": on, "times": times})

@@ -9,13 +9,18 @@ use crate::tally::{CALLS, RECONNECTS, RETRIES, Tally};
 
 /// How much more memory may be in use in the last quarter of the time than in the second: what is remembered up to a limit
 /// is not yet full in a short run. In the first all begins at once.
-const GROWTH: f64 = 1.2;
+const GROWTH: f64 = 1.1;
 const SLACK: usize = 3 * MIB;
 const MIB: usize = 1024 * 1024;
+/// The heap is only judged if, but for a tenth of the time, at least so many of the mandates that are to be under way were:
+/// with fewer less is in use, whatever is kept.
+const ENOUGH: f64 = 0.9;
 
 #[derive(Debug)]
 pub(crate) struct Figures {
     time: Duration,
+    /// How many mandates were to be under way.
+    wanted: u64,
     samples: Vec<Sample>,
     tally: Tally,
     followed: Vec<(&'static str, Counts)>,
@@ -39,9 +44,10 @@ pub(crate) struct Sample {
 }
 
 impl Figures {
-    pub(crate) fn new(time: Duration) -> Self {
+    pub(crate) fn new(time: Duration, wanted: u64) -> Self {
         Self {
             time,
+            wanted,
             samples: Vec::new(),
             tally: Tally::default(),
             followed: Vec::new(),
@@ -65,15 +71,34 @@ impl Figures {
         self.followed = ledger.result();
     }
 
+    fn within(&self, from: u32, to: u32, figure: fn(&Sample) -> usize) -> Vec<usize> {
+        let (from, to) = (self.time * from / 4, self.time * to / 4);
+        let samples = self.samples.iter().filter(|sample| from < sample.at && sample.at <= to);
+        sorted(samples.map(figure))
+    }
+
     /// What was in use in the second and in the last quarter of the time, at half of the moments: a burst, which makes the
     /// most that ever was, says nothing of what stays.
     fn heaps(&self) -> (usize, usize) {
-        let within = |from: u32, to: u32| {
-            let (from, to) = (self.time * from / 4, self.time * to / 4);
-            let samples = self.samples.iter().filter(move |sample| from < sample.at && sample.at <= to);
-            median(samples.map(|sample| sample.heap))
-        };
+        let within = |from, to| share(&self.within(from, to, |sample| sample.heap), 2);
         (within(1, 2), within(3, 4))
+    }
+
+    /// How many mandates were under way, after the first quarter: at half of the moments, and but for a tenth of them.
+    fn under_way(&self) -> (usize, usize) {
+        let figures = self.within(1, 4, |sample| sample.mandates);
+        (share(&figures, 2), share(&figures, 10))
+    }
+
+    /// Why the heap can't be judged, if it can't.
+    pub(crate) fn not_held(&self) -> Option<String> {
+        let ((_, lowest), wanted) = (self.under_way(), self.wanted);
+        let too_few = (lowest as f64) < wanted as f64 * ENOUGH;
+        too_few.then(|| {
+            format!(
+                "the heap: for a tenth of the time {lowest} mandates or fewer were under way, not {wanted}"
+            )
+        })
     }
 
     /// What is wrong with them, if anything is.
@@ -82,6 +107,9 @@ impl Figures {
         // Or all that was checked proves nothing.
         if early == 0 || late == 0 {
             return Some("the heap was not measured".to_owned());
+        }
+        if self.not_held().is_some() {
+            return None;
         }
         (late as f64 > early as f64 * GROWTH + SLACK as f64)
             .then(|| format!("the heap grew from {} to {}", megabytes(early as u64), megabytes(late as u64)))
@@ -120,10 +148,15 @@ impl Figures {
     }
 }
 
-fn median(figures: impl Iterator<Item = usize>) -> usize {
+fn sorted(figures: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut figures: Vec<usize> = figures.collect();
     figures.sort_unstable();
-    figures.get(figures.len() / 2).copied().unwrap_or_default()
+    figures
+}
+
+/// What one in so many of them is at most.
+fn share(sorted: &[usize], of: usize) -> usize {
+    sorted.get(sorted.len() / of).copied().unwrap_or_default()
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -140,8 +173,8 @@ impl fmt::Display for Figures {
         writeln!(f, "\n| | |\n|---|---|")?;
         let mut row = |name: &str, value: String| writeln!(f, "| {name} | {value} |");
         row("mandates created, ended", format!("{}, {}", get(&tally.created), get(&tally.ended)))?;
-        let under_way = median(self.samples.iter().map(|sample| sample.mandates));
-        row("mandates under way (median)", under_way.to_string())?;
+        let (median, lowest) = self.under_way();
+        row("mandates under way (median, lowest decile)", format!("{median}, {lowest}"))?;
         row("events", self.events.to_string())?;
         let given = sum(|counts| counts.events) + get(&tally.mandate_events);
         row("events given out, by all streams and receivers", given.to_string())?;
@@ -152,11 +185,13 @@ impl fmt::Display for Figures {
         row("retries", get(&RETRIES).to_string())?;
         row("reconnects", get(&RECONNECTS).to_string())?;
         row("waits, all with the true end", get(&tally.waits).to_string())?;
-        let streams = (get(&tally.mandate_streams), get(&tally.watched_streams), get(&tally.begun_anew));
-        row(
-            "streams of mandates, by watchers, begun anew",
-            format!("{}, {}, {}", streams.0, streams.1, streams.2),
-        )?;
+        row("streams of mandates, begun anew", {
+            format!("{}, {}", get(&tally.mandate_streams), get(&tally.begun_anew))
+        })?;
+        row("streams by watchers, begun anew, begun after the end", {
+            let (anew, late) = (get(&tally.watched_anew), get(&tally.too_late_to_watch));
+            format!("{}, {anew}, {late}", get(&tally.watched_streams))
+        })?;
         row("decisions, commands", format!("{}, {}", get(&tally.decisions), get(&tally.commands)))?;
         row("deliveries that came", get(&tally.deliveries).to_string())?;
         row("refused, failed on purpose, known already", {
@@ -191,10 +226,14 @@ mod tests {
 
     /// A run of a minute in which so many bytes were in use after so many seconds.
     fn run(heap: fn(usize) -> usize) -> Figures {
-        let mut figures = Figures::new(Duration::from_secs(60));
+        with_mandates(heap, |_| 200)
+    }
+
+    fn with_mandates(heap: fn(usize) -> usize, mandates: fn(usize) -> usize) -> Figures {
+        let mut figures = Figures::new(Duration::from_secs(60), 200);
         for second in 1..=60 {
             let at = Duration::from_secs(second as u64);
-            figures.sample(Sample { at, heap: heap(second), sockets: 0, mandates: 0 });
+            figures.sample(Sample { at, heap: heap(second), sockets: 0, mandates: mandates(second) });
         }
         figures
     }
@@ -223,6 +262,18 @@ mod tests {
     #[test]
     fn a_heap_that_was_not_measured_is_a_breach() {
         assert!(run(|_| 0).grown().is_some());
-        assert!(Figures::new(Duration::from_secs(60)).grown().is_some());
+        assert!(Figures::new(Duration::from_secs(60), 200).grown().is_some());
+    }
+
+    #[test]
+    fn a_heap_of_too_few_mandates_is_not_judged_and_that_is_said() {
+        let leak: fn(usize) -> usize = |second| 22 * MIB + second * 500 * 1024;
+        let few = with_mandates(leak, |second| if second % 6 == 0 { 120 } else { 200 });
+        assert_eq!(few.grown(), None);
+        let told = "the heap: for a tenth of the time 120 mandates or fewer were under way, not 200";
+        assert_eq!(few.not_held().as_deref(), Some(told));
+        // At first they begin one after the other, and for a moment there may be fewer.
+        let enough = with_mandates(leak, |second| if second < 15 || second % 15 == 0 { 50 } else { 190 });
+        assert!(enough.not_held().is_none() && enough.grown().is_some());
     }
 }

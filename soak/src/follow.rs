@@ -4,29 +4,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use shadway::ErrorKind;
 use shadway::events::{Checkpoint, Event, EventType, FileCheckpoint, MemoryCheckpoint};
-use shadway::mandates::{MandateHandle, Watcher};
+use shadway::mandates::MandateHandle;
 use shadway::types::EventId;
+use shadway::{Error, ErrorKind};
 use tokio::time::{sleep, timeout};
 
 use crate::ledger::{Wanted, all, decisions};
 use crate::run::{Failure, Run, is_expected};
 use crate::tally::{add, lock};
 
-/// How long a stream may be silent: less than by default, so that a fault doesn't take most of a short run.
-const IDLE: Duration = Duration::from_secs(4);
+/// How long a stream may be silent: less than by default, so that a fault doesn't take most of a short run, and longer
+/// than a heartbeat of the server takes.
+const IDLE: Duration = Duration::from_secs(20);
 
-/// How often to look whether a watched mandate has ended, and how much later all of it must have been told: a watcher
-/// whose stream is silent takes 45 s to open another.
-const LOOK: Duration = Duration::from_secs(10);
-const TOO_LATE: Duration = Duration::from_secs(80);
+/// How often to look whether all is over.
+pub(crate) const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// The ids and sequences of the events that a stream gave out.
 pub(crate) type Followed = Vec<(EventId, u64)>;
 
 /// Events of a type that only faults make are in no history.
-fn is_real(event: &Event) -> bool {
+pub(crate) fn is_real(event: &Event) -> bool {
     event.is_known() || event.event_type.as_str() != "mandate.of_tomorrow"
 }
 
@@ -60,41 +59,10 @@ pub(crate) async fn stream(run: &Run, work: &MandateHandle) -> Result<Followed, 
     }
 }
 
-/// The events of a mandate by way of a watcher, to its end.
-pub(crate) async fn watched(run: &Run, watcher: &Watcher, work: &MandateHandle) -> Result<Followed, Failure> {
-    let mut followed = Followed::new();
-    let mut events = watcher.events(work.id());
-    let mut late = Duration::ZERO;
-    while late < TOO_LATE {
-        match timeout(LOOK, events.try_next()).await {
-            // A list that fills in was garbled. What follows is held against the history from its first event on.
-            Ok(Err(error)) if is_expected(&error) => {
-                run.tally.outcome("watcher.events", Some(&error));
-                followed.clear();
-                events = watcher.events(work.id());
-            }
-            Ok(result) => {
-                let Some(event) = result? else { return Err("watcher.events ended".into()) };
-                if !is_real(&event) {
-                    continue;
-                }
-                let last = event.mandate_status().is_some_and(|status| status.is_terminal());
-                followed.push((event.id, event.sequence));
-                if last {
-                    break;
-                }
-            }
-            // After its end a mandate tells nothing more.
-            Err(_) => {
-                let mandate = run.insist("get", || work.get().send()).await?;
-                if mandate.status.is_terminal() {
-                    late += LOOK;
-                }
-            }
-        }
-    }
-    run.tally.outcome("watcher.events", None);
-    Ok(followed)
+/// All events of a mandate, as the server lists them.
+pub(crate) async fn listed(run: &Run, work: &MandateHandle) -> Result<Vec<Event>, Error> {
+    let list = || async { work.events().list().limit(100).items().try_collect().await };
+    run.insist("events.list", list).await
 }
 
 /// A consumer of the events of the workspace.
@@ -154,7 +122,7 @@ impl Consumer {
             let mut left = if self.restarts { random.usize(1..400) } else { usize::MAX };
             while left > 0 && !run.is_over() {
                 // Dropping the future loses nothing.
-                match timeout(Duration::from_millis(200), stream.try_next()).await {
+                match timeout(LOOK_UP, stream.try_next()).await {
                     Err(_) => {}
                     Ok(Ok(Some(event))) => {
                         left -= 1;

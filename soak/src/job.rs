@@ -1,7 +1,7 @@
 //! The life of one mandate: begun, followed, decided, commanded, waited for, and then held against its history.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -16,9 +16,12 @@ use crate::run::{Ended, Failure, Run};
 use crate::server::{CAPABILITIES, PACES};
 use crate::steer::Steered;
 use crate::tally::{add, lock};
+use crate::watched::{self, Watched};
 
 /// None takes so long, unless something is never told.
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_secs(400);
+/// A limit that runs out before most have ended.
+const SHORT: Duration = Duration::from_secs(3);
 
 /// What is done with a mandate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,17 +112,24 @@ impl Job {
         let id = self.work.id();
         let watcher = &self.run.watchers[random.usize(..2)];
         let (own_wait, updates, watched) = (random.bool(), random.u8(..4) == 0, random.u8(..3) == 0);
-        let limit = Duration::from_secs(if random.u8(..5) == 0 { 3 } else { 600 });
+        let short = random.u8(..5) == 0;
+        // Only at first: a wait that is new reads often.
+        let limits = || {
+            let first = AtomicBool::new(short);
+            move || if first.swap(false, Ordering::Relaxed) { SHORT } else { LONGEST }
+        };
 
         let own = async {
             if !own_wait {
                 return Ok(None);
             }
-            let wait = || async { self.work.wait().timeout(limit).await };
+            let limit = limits();
+            let wait = || async { self.work.wait().timeout(limit()).await };
             self.run.insist("wait", wait).await.map(Some)
         };
         let shared = async {
-            let wait = || async { watcher.wait(id).timeout(limit).await };
+            let limit = limits();
+            let wait = || async { watcher.wait(id).timeout(limit()).await };
             self.run.insist("watcher.wait", wait).await
         };
         let states = async {
@@ -130,14 +140,14 @@ impl Job {
         };
         let stream = follow::stream(&self.run, &self.work);
         let watched_events = async {
-            if watched { follow::watched(&self.run, watcher, &self.work).await.map(Some) } else { Ok(None) }
+            if watched { watched::follow(&self.run, watcher, &self.work).await.map(Some) } else { Ok(None) }
         };
         let (own, shared, states, stream, watched, steered) =
             tokio::join!(own, shared, states, stream, watched_events, self.steer(random.fork()));
         let (steered, stream) = (steered?, stream?);
 
         let ended = self.run.insist("get", || self.work.get().send()).await?;
-        let history = self.history().await?;
+        let history = follow::listed(&self.run, &self.work).await?;
         for seen in [own?, Some(shared?), states?].into_iter().flatten() {
             add(&self.run.tally.waits);
             let same = (&seen.status, &seen.current_state, seen.updated_at)
@@ -148,11 +158,16 @@ impl Job {
         }
         add(&self.run.tally.mandate_streams);
         self.compare("stream", &stream, &history);
-        if let Some(watched) = watched? {
+        if let Some(Watched { followed, before }) = watched? {
             add(&self.run.tally.watched_streams);
-            // It begins where it was first polled, which may be after the end.
-            let from = watched.first().and_then(|first| history.iter().position(|event| event.id == first.0));
-            self.compare("watcher.events", &watched, &history[from.unwrap_or(history.len())..]);
+            // It may give more than it has to: the shared stream may be behind.
+            let first = followed.first();
+            let first = first.and_then(|first| history.iter().position(|event| event.id == first.0));
+            let from = first.into_iter().chain(before).min().unwrap_or(history.len());
+            if from == history.len() {
+                add(&self.run.tally.too_late_to_watch);
+            }
+            self.compare("watcher.events", &followed, history.get(from..).unwrap_or_default());
         }
         self.check(&history, &ended, &steered);
         self.run.ended(Ended {
@@ -163,12 +178,6 @@ impl Job {
         });
         add(&self.run.tally.ended);
         Ok(())
-    }
-
-    /// All events of the mandate, as the server lists them.
-    async fn history(&self) -> Result<Vec<Event>, Error> {
-        let list = || async { self.work.events().list().limit(100).items().try_collect().await };
-        self.run.insist("events.list", list).await
     }
 
     fn compare(&self, name: &str, seen: &Followed, history: &[Event]) {

@@ -8,8 +8,9 @@ use shadway::types::EventId;
 /// How many events are kept at least behind the slowest, so that what is repeated is found to be that.
 const KEPT: usize = 2_000;
 
-/// How many of them may be under way to somebody. The server forgets deliveries that nobody takes, beyond 10,000.
-const BEHIND: usize = 6_000;
+/// How many events or deliveries may be under way to somebody. The server forgets deliveries that nobody takes, beyond
+/// 10,000.
+const BEHIND: u64 = 6_000;
 
 /// Which events somebody is to get.
 pub(crate) type Wanted = fn(&EventType) -> bool;
@@ -20,6 +21,14 @@ pub(crate) fn all(_: &EventType) -> bool {
 
 pub(crate) fn decisions(event_type: &EventType) -> bool {
     matches!(event_type, EventType::MandateApprovalRequested | EventType::ApprovalResolved)
+}
+
+pub(crate) fn begun(event_type: &EventType) -> bool {
+    *event_type == EventType::CapabilityExecutionStarted
+}
+
+pub(crate) fn done(event_type: &EventType) -> bool {
+    *event_type == EventType::CapabilityExecutionCompleted
 }
 
 /// The events that happened, in their order, and who was given which.
@@ -65,6 +74,8 @@ enum Read {
 struct Receiver {
     name: &'static str,
     wanted: Wanted,
+    /// How many events it is still to handle.
+    open: u64,
     early: HashMap<EventId, u32>,
     counts: Counts,
 }
@@ -94,7 +105,8 @@ impl Ledger {
     }
 
     pub(crate) fn receiver(&mut self, name: &'static str, wanted: Wanted) -> usize {
-        self.receivers.push(Receiver { name, wanted, early: HashMap::new(), counts: Counts::default() });
+        let (early, counts) = (HashMap::new(), Counts::default());
+        self.receivers.push(Receiver { name, wanted, open: 0, early, counts });
         self.receivers.len() - 1
     }
 
@@ -103,17 +115,20 @@ impl Ledger {
         self.first + self.entries.len() as u64
     }
 
-    /// Whether somebody is far behind.
-    pub(crate) fn lags(&mut self) -> bool {
-        // They may have caught up since the last event.
-        self.forget();
-        self.entries.len() > KEPT + BEHIND
+    /// Whether somebody is far behind: not by a single delivery that failed several times in a row, and takes minutes.
+    pub(crate) fn lags(&self) -> bool {
+        let read = self.readers.iter().map(|reader| self.events() - reader.next);
+        read.chain(self.receivers.iter().map(|receiver| receiver.open)).any(|behind| behind > BEHIND)
     }
 
     /// The next event of the history.
     pub(crate) fn happened(&mut self, id: EventId, event_type: EventType) {
         self.numbers.insert(id.clone(), self.events());
-        let early = self.receivers.iter_mut().map(|receiver| receiver.early.remove(&id).unwrap_or_default());
+        let early = self.receivers.iter_mut().map(|receiver| {
+            let handled = receiver.early.remove(&id).unwrap_or_default();
+            receiver.open += u64::from(handled == 0 && (receiver.wanted)(&event_type));
+            handled
+        });
         let handled = early.collect();
         self.entries.push_back(Entry { id, event_type, handled });
         for reader in 0..self.readers.len() {
@@ -144,6 +159,7 @@ impl Ledger {
             Some(entry) => {
                 entry.handled[receiver] += 1;
                 to.counts.repeated += u64::from(entry.handled[receiver] > 1);
+                to.open -= u64::from(entry.handled[receiver] == 1 && (to.wanted)(&entry.event_type));
             }
             None => *to.early.entry(id.clone()).or_default() += 1,
         }

@@ -15,6 +15,7 @@ mod run;
 mod server;
 mod steer;
 mod tally;
+mod watched;
 mod whole;
 
 use std::process::ExitCode;
@@ -70,6 +71,9 @@ async fn main() -> ExitCode {
     match whole::soak(&options).await {
         Ok(figures) => {
             println!("{figures}");
+            if let Some(not_held) = figures.not_held() {
+                println!("Not held: {not_held}.");
+            }
             if figures.breaches.is_empty() {
                 return ExitCode::SUCCESS;
             }

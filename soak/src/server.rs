@@ -8,8 +8,9 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 use shadway::local::{LocalClock, LocalServer};
 
-/// How many times as fast as the machine's its clock runs.
-const SPEED: u32 = 10;
+/// How many times as fast as the machine's its clock runs. The faster, the more begins and ends, of as many that are under
+/// way at a time.
+const SPEED: u32 = 5;
 /// What the agent can do; an action that is named in a mandate's `requireApproval` is asked for.
 pub(crate) const CAPABILITIES: [&str; 2] = ["email.send", "email.get_delivery"];
 /// Scripts that differ in how long they take.

@@ -27,6 +27,10 @@ pub(crate) struct Tally {
     pub(crate) mandate_events: AtomicU64,
     /// Streams that had to begin anew, since their position was too old.
     pub(crate) begun_anew: AtomicU64,
+    /// Streams of watchers that had to, since the list of what they had missed was garbled.
+    pub(crate) watched_anew: AtomicU64,
+    /// Streams of watchers that had nothing to give: all had happened before.
+    pub(crate) too_late_to_watch: AtomicU64,
     /// Deliveries: all that came, those that were refused, handled, failed on purpose, and known already.
     pub(crate) deliveries: AtomicU64,
     pub(crate) refused: AtomicU64,

@@ -17,11 +17,15 @@ use crate::figures::{Figures, Sample};
 use crate::run::{Failure, Run};
 use crate::server::{self, Server};
 use crate::tally::{self, lock};
-use crate::{Options, faults, follow, inbox, job, machine};
+use crate::{Options, faults, follow, inbox, job, machine, watched};
 
 /// How long the last mandates, deliveries and connections have to come to their end.
 const SETTLING: Duration = Duration::from_secs(120);
 const CLOSING: Duration = Duration::from_secs(15);
+/// How long a client waits for one answer.
+const ATTEMPT: Duration = Duration::from_secs(4);
+/// How far the beginnings of the first mandates are apart: all at once would be another run.
+const APART: Duration = Duration::from_millis(50);
 const MINUTE: Duration = Duration::from_secs(60);
 /// How often a storm begins.
 const STORMS: Duration = Duration::from_secs(7);
@@ -56,11 +60,8 @@ pub(crate) async fn soak(options: &Options) -> Result<Figures, Failure> {
 
 async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
     let mut random = fastrand::Rng::with_seed(options.seed);
-    let client = Client::builder()
-        .api_key("sk_test_local")
-        .base_url(&server.url)
-        .attempt_timeout(Duration::from_secs(2))
-        .build()?;
+    let client =
+        Client::builder().api_key("sk_test_local").base_url(&server.url).attempt_timeout(ATTEMPT).build()?;
     let agent = AgentCreateParams::new("Assistant", "local/simulated").capabilities(server::CAPABILITIES);
     let agent = client.agents().create(agent).await?.id;
     let run = Arc::new(Run::new(options.seed, client, agent));
@@ -73,6 +74,7 @@ async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
         inboxes.push(inbox::open(&run, receiver, types).await?);
     }
     let mut followers = JoinSet::new();
+    watched::open(&run, &mut followers).await?;
     for consumer in follow::consumers(&path) {
         let reader = lock(&run.ledger).reader(consumer.name, consumer.wanted());
         followers.spawn(consumer.consume(Arc::clone(&run), reader));
@@ -91,11 +93,14 @@ async fn run(options: &Options, server: &Server) -> Result<Figures, Failure> {
 
     let mut busy = JoinSet::new();
     let numbers = Arc::new(AtomicU64::new(0));
-    for _ in 0..options.mandates {
-        let numbers = Arc::clone(&numbers);
-        busy.spawn(job::keep_busy(Arc::clone(&run), move || numbers.fetch_add(1, Ordering::Relaxed)));
+    for place in 0..options.mandates {
+        let (run, numbers) = (Arc::clone(&run), Arc::clone(&numbers));
+        busy.spawn(async move {
+            sleep(APART * u32::try_from(place).unwrap_or(u32::MAX)).await;
+            job::keep_busy(run, move || numbers.fetch_add(1, Ordering::Relaxed)).await;
+        });
     }
-    let mut figures = Figures::new(options.time);
+    let mut figures = Figures::new(options.time, options.mandates);
     let began = Instant::now();
     let mut minute = MINUTE;
     let storms = tokio::spawn(storms(Arc::clone(&run), random));

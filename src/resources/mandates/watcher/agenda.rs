@@ -30,6 +30,10 @@ impl Urgency {
     pub(super) const DUE_FIRST: [Self; 6] =
         [Self::LastAlone, Self::LastDue, Self::Due, Self::Alone, Self::Again, Self::Failing];
 
+    /// When it is the turn of those whose last read failed.
+    pub(super) const FAILING_FIRST: [Self; 6] =
+        [Self::LastAlone, Self::LastDue, Self::Failing, Self::Alone, Self::Again, Self::Due];
+
     pub(super) fn is_last(self) -> bool {
         matches!(self, Self::LastAlone | Self::LastDue)
     }

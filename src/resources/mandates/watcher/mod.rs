@@ -46,7 +46,8 @@ use state::{Kind, Outcome};
 /// way are read instead of each of them. One that has ended is read by itself all the same, since nothing is documented
 /// of lists of mandates; when more than 200 have to wait for that, up to 64 are read at a time, and 8 again once a read
 /// fails. Unlike in a wait of its own no second read is made beside one that hangs: it is given up with the client's
-/// attempt timeout, 30 s unless set otherwise, and keeps its place for so long.
+/// attempt timeout, 30 s unless set otherwise, and keeps its place for so long. A mandate whose read failed is read again
+/// after all others that are due, but for one read of sixteen.
 ///
 /// Nothing is spawned: whichever of its futures is polled does the work for all, and when that one is dropped, another
 /// takes over. Those that are kept and no longer polled hold up others by 250 ms at most, and mostly not at all: two are
@@ -132,7 +133,8 @@ impl Watcher {
         WatchedApproval(Watched { hub: Arc::clone(&self.0), mandate: mandate.into(), timeout: None })
     }
 
-    /// Follows the events of one mandate, from what happens next on. It doesn't end by itself.
+    /// Follows the events of one mandate, from what happens next on, once it is polled. It doesn't end by itself. What
+    /// happens before the shared stream is open, which the first of a watcher's futures opens, is not among them.
     ///
     /// See [`WatchedEvents`] for what becomes of a reader that is slow.
     ///

@@ -156,8 +156,9 @@ impl State {
         let runs_out = topic.members(&self.members).any(|member| member.last_read.is_some());
         let urgency = match (runs_out, topic.failing) {
             (true, _) => urgency.last(),
-            (false, Some(_)) => Urgency::Failing,
-            (false, None) => urgency,
+            // Lists tell nothing of one that is to be read alone: it would never be.
+            (false, Some(_)) if urgency != Urgency::Alone => Urgency::Failing,
+            (false, _) => urgency,
         };
         match &mut topic.stage {
             // One that was under way before doesn't count, and may hang.
@@ -417,6 +418,19 @@ mod tests {
         assert_eq!((lines(&state), state.agenda.first_later()), ([0, 1, 0, 0, 0, 0], None));
         state.recovered(&id);
         assert!(!state.is_failing(&id));
+    }
+
+    #[test]
+    fn a_mandate_whose_read_failed_is_read_alone_once_a_list_tells_nothing_of_it() {
+        let (mut state, id) = (State::default(), MandateId::from("m"));
+        #[expect(clippy::disallowed_methods, reason = "any moment does")]
+        let now = Instant::now();
+        join(&mut state, 1, "m", Kind::End);
+        state.rest(&id, now, |_| Duration::from_secs(1));
+        state.call_for_first_later();
+        assert_eq!(lines(&state), [0, 0, 0, 0, 0, 1]);
+        state.call_for(&id, Urgency::Alone);
+        assert_eq!(lines(&state), [0, 0, 1, 0, 0, 0]);
     }
 
     #[test]

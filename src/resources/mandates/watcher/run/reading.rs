@@ -23,11 +23,15 @@ const RUSH_FROM: usize = 200;
 const BATCH_FROM: usize = 32;
 /// Of so many reads one is of what no event told of, although others are more urgent.
 const DUES_TURN: u64 = 4;
+/// And of so many one is of a mandate whose last read failed, unless one of those is under way: they may hang, and others
+/// are to have the other places.
+const FAILINGS_TURN: u64 = 16;
 /// How long lists that are refused are not asked for again.
 const LISTS_REFUSED: Duration = Duration::from_secs(60);
 
 pub(super) struct Reading {
     number: u64,
+    urgency: Urgency,
     what: What,
     future: CallFuture<HashMap<MandateId, Found>>,
 }
@@ -46,11 +50,16 @@ impl Run {
         if self.reading.len() >= self.most_reads() {
             return None;
         }
-        // Now and then it is their turn, however many are read alone.
-        let many_due = agenda.count(Urgency::Due, BATCH_FROM) == BATCH_FROM && lists;
-        let order = match self.started % DUES_TURN == 0 && !(batching && many_due) {
-            true => Urgency::DUE_FIRST,
-            false => Urgency::ALL,
+        let many = |urgency| agenda.count(urgency, BATCH_FROM) == BATCH_FROM && lists;
+        // Now and then it is their turn, however many others there are.
+        let is_turn = |urgency| !(batching && many(urgency));
+        let one_failed = self.reading.iter().any(|reading| reading.urgency == Urgency::Failing);
+        let order = match self.started {
+            count if count % FAILINGS_TURN == 1 && !one_failed && is_turn(Urgency::Failing) => {
+                Urgency::FAILING_FIRST
+            }
+            count if count % DUES_TURN == 0 && is_turn(Urgency::Due) => Urgency::DUE_FIRST,
+            _ => Urgency::ALL,
         };
         for urgency in order {
             if held_back && !urgency.is_last() {
@@ -104,7 +113,7 @@ impl Run {
             // After a failure one read shows whether it is over.
             self.rested = false;
             self.started = number;
-            self.reading.push(Reading { number, what, future });
+            self.reading.push(Reading { number, urgency, what, future });
         }
     }
 
@@ -194,6 +203,7 @@ impl Run {
                 for id in ids {
                     // A last read that comes to nothing is the last all the same.
                     state.give_up(&id, reading.number, woken);
+                    let urgency = if state.is_failing(&id) { Urgency::Failing } else { urgency };
                     again.push((id, urgency));
                 }
             }
@@ -260,7 +270,36 @@ fn may_be_of_one(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::resources::mandates::watcher::wakers::Wakers;
+
+    #[tokio::test]
+    async fn a_mandate_whose_read_failed_has_its_turn_however_many_others_there_are() {
+        let client = crate::Client::builder().api_key("sk_test_1").build().unwrap();
+        for others in [Urgency::Alone, Urgency::Again, Urgency::Due] {
+            let (mut run, mut agenda) = (Run::new(&client, &Arc::<Wakers>::default()), Agenda::default());
+            agenda.add("failing".into(), Urgency::Failing);
+            (0..BATCH_FROM - 1).for_each(|number| {
+                agenda.add(format!("m{number}").into(), others);
+            });
+            let failing =
+                |run: &Run| run.next(&agenda).is_some_and(|(urgency, _)| urgency == Urgency::Failing);
+            let turns = |run: &mut Run| {
+                let turns = (0..2 * FAILINGS_TURN).filter(|started| {
+                    run.started = *started;
+                    failing(run)
+                });
+                turns.count()
+            };
+            assert_eq!(turns(&mut run), 2, "beside {others:?}");
+            // One that hangs leaves the other places to others.
+            let (what, future) = (What::One("failing".into()), Box::pin(std::future::pending()));
+            run.reading.push(Reading { number: 1, urgency: Urgency::Failing, what, future });
+            assert_eq!(turns(&mut run), 0, "beside {others:?}");
+        }
+    }
 
     #[test]
     fn an_approval_is_not_given_to_a_wait_that_began_after_the_read_that_shows_it() {
