@@ -190,6 +190,7 @@ impl BaseUrl {
         Ok(Self { text, path, uri, loopback, https })
     }
 
+    #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the adapter asks"))]
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
