@@ -273,11 +273,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::client::Client;
     use crate::resources::mandates::watcher::wakers::Wakers;
 
     #[tokio::test]
     async fn a_mandate_whose_read_failed_has_its_turn_however_many_others_there_are() {
-        let client = crate::Client::builder().api_key("sk_test_1").build().unwrap();
+        let client = Client::builder().api_key("sk_test_1").build().unwrap();
         for others in [Urgency::Alone, Urgency::Again, Urgency::Due] {
             let (mut run, mut agenda) = (Run::new(&client, &Arc::<Wakers>::default()), Agenda::default());
             agenda.add("failing".into(), Urgency::Failing);
