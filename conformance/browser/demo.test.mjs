@@ -18,8 +18,10 @@ after(async () => {
 });
 
 const decision = () => page.getByRole("region", { name: "Decision" });
+// What is open beside the list may have a link of the same name.
+const listed = (name) => page.locator("#list").getByRole("link", { name });
 const open = async (objective) => {
-  await page.getByRole("link", { name: objective }).click();
+  await listed(objective).click();
   await page.getByRole("region", { name: "The mandate" }).getByText(objective, { exact: true }).waitFor();
 };
 
@@ -74,10 +76,10 @@ test("a secret is gone from the page also when sending it fails, and the reason 
 
 test("there is something of every kind to see", async () => {
   await page.getByRole("tab", { name: "Expired" }).click();
-  await page.getByRole("link", { name: "pallet 8790 at once" }).waitFor();
+  await listed("pallet 8790 at once").waitFor();
   await page.getByRole("tab", { name: "Decided" }).click();
-  await page.getByRole("link", { name: "stock report" }).getByText("approved").waitFor();
-  await page.getByRole("link", { name: "50 cartons" }).getByText("rejected").waitFor();
+  await listed("stock report").getByText("approved").waitFor();
+  await listed("50 cartons").getByText("rejected").waitFor();
   await page.getByRole("tab", { name: "Pending" }).click();
   await open("Clear what has expired out of the cold store.");
   await page.getByText("It can't be undone.").first().waitFor();
@@ -85,5 +87,5 @@ test("there is something of every kind to see", async () => {
   await page.getByRole("row", { name: "subject" }).getByText("<script>").waitFor();
   await page.getByRole("row", { name: "reference" }).getByText("12345678901234567890").waitFor();
   assert.equal(await page.getByRole("button", { name: "Approve…" }).count(), 1, "nobody clicked it");
-  await page.getByRole("link", { name: "Ask Ceres Foods" }).waitFor();
+  await listed("Ask Ceres Foods").waitFor();
 });

@@ -20,6 +20,8 @@ after(async () => {
 
 afterEach(async () => {
   const problems = page?.problems ?? [];
+  // What is still on its way to a page that closes is nobody's any more.
+  if (page && !page.isClosed()) await page.unrouteAll({ behavior: "ignoreErrors" });
   await page?.context().close();
   page = null;
   assert.deepEqual(problems, []);
